@@ -1,0 +1,44 @@
+"""Every error Covey raises on purpose. No message ever holds a value taken from a row.
+
+    CoveyError
+    ├── ParameterError      (ValueError)   an argument is wrong; the message names it and says what to do
+    ├── DataError           (ValueError)   the data cannot be read as declared: shape, columns, file
+    │   └── NotNumericError (TypeError)    a column is not a column of numbers
+    ├── BudgetError                        not enough privacy budget, or more drawn than was reserved
+    ├── LedgerError                        a ledger is missing, foreign, changed, truncated or behind its anchor
+    └── FormatError         (ValueError)   a file is not a Covey document, or of another version
+
+The command line turns each of them into one line on stderr and exit code 2.
+"""
+
+
+class CoveyError(Exception):
+    """The root of all errors that Covey raises on purpose."""
+
+
+class ParameterError(CoveyError, ValueError):
+    """An argument is wrong. Raised before any budget is spent and any row is read."""
+
+    def __init__(self, parameter: str, problem: str) -> None:
+        super().__init__(f"{parameter}: {problem}")
+        self.parameter = parameter
+
+
+class DataError(CoveyError, ValueError):
+    """The data cannot be read as declared: wrong shape, a missing column, an unreadable file."""
+
+
+class NotNumericError(DataError, TypeError):
+    """A column is not a column of numbers."""
+
+
+class BudgetError(CoveyError):
+    """Not enough privacy budget is left, or an algorithm drew more than it had reserved."""
+
+
+class LedgerError(CoveyError):
+    """A ledger is missing, foreign, changed, truncated, or behind its anchor."""
+
+
+class FormatError(CoveyError, ValueError):
+    """A file is not a Covey document, or one of another version."""

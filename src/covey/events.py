@@ -1,0 +1,63 @@
+"""What a release costs, and how far one person can move a statistic: frozen, public descriptions.
+
+A query states its `Sensitivity`; a mechanism states its `Event`; the accountant adds events up. The three
+folders that meet in these types (queries, noise, budget) never import one another.
+
+Amounts are exact fractions. A float means the decimal number it prints as: 0.1 is 1/10, so that ten charges of
+0.1 fill a budget of 1 exactly, and the noise is drawn for the same 1/10 that is charged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+
+def exactly(amount: float | int | str | Fraction) -> Fraction:
+    """The exact fraction that an amount stands for: what its shortest decimal form says."""
+    return amount if isinstance(amount, Fraction) else Fraction(str(amount))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sensitivity:
+    """How far one person can move a vector of integers, under one neighbour relation.
+
+    l1, l2_squared: bounds on the sum of |changes| and of changes². linf: bound on the largest single change.
+    coordinates: how many coordinates one person can change. monotone: whether all changes have the same sign
+    (the exponential mechanism then needs half the noise).
+    """
+
+    l1: int
+    l2_squared: int
+    linf: int
+    coordinates: int
+    monotone: bool = False
+
+    def __post_init__(self) -> None:
+        if min(self.l1, self.l2_squared, self.linf, self.coordinates) < 1:
+            raise ValueError("a sensitivity is made of positive integers")
+
+
+@dataclass(frozen=True)
+class Pure:
+    """An epsilon-DP release: Laplace noise, the exponential mechanism."""
+
+    epsilon: Fraction
+
+
+@dataclass(frozen=True)
+class Approximate:
+    """An (epsilon, delta)-DP release that has no finer description: a thresholded histogram."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Gaussian noise with standard deviation `multiplier` times the L2 sensitivity."""
+
+    multiplier: Fraction
+
+
+Event = Pure | Approximate | Gaussian
