@@ -1,0 +1,82 @@
+"""`grid`: noisy counts on a uniform grid, clustered for free (EUGkM; Su et al. 2016 §4.2)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from covey.algorithms.outcome import Outcome, noisy_size, positive, whole_number
+from covey.budget.plan import Plan, split
+from covey.noise.mechanisms import DiscreteLaplace
+from covey.post.kmeans import weighted_kmeans
+from covey.post.starts import sphere_packing
+from covey.private.curator import Curator
+from covey.public import Domain, Neighbours
+from covey.queries.counts import MOST_CELLS, CellCounts, Grid
+
+SIZE_SHARE = (1, 24)  # of epsilon: 4% for the noisy number of rows, the rest for the cells
+
+
+def grid(
+    curator: Curator,
+    *,
+    k: int,
+    epsilon: Fraction,
+    public_rng: np.random.Generator,
+    theta: float = 10.0,
+    starts: int = 30,
+) -> Outcome:
+    """k centres from one noisy histogram: M = (nε/θ)^(2d/(2+d)) equal cells.
+
+    Guarantee: epsilon-DP under add/remove (4% of it for the noisy number of rows that sets M, the rest for the cells)
+    and replace-one (n is public; noise twice as large). Clustering the noisy cells is free post-processing.
+
+    As printed, M comes from the exact number of rows, so that the shape of the grid itself leaks; here it does not.
+    Edge cases: every cell is noised, empty or not, and negative counts are kept; in many dimensions the grid is a
+    single cell and the centres say little more than where the domain is.
+    """
+    theta, starts = positive("theta", theta), whole_number("starts", starts, least=1)
+    if curator.neighbours is Neighbours.REPLACE_ONE:
+        cell_noise = DiscreteLaplace(epsilon)
+        curator.reserve(Plan((cell_noise.event(),)))
+        size = curator.public_count()
+    else:
+        size_noise, cell_noise = (DiscreteLaplace(part) for part in split(epsilon, *SIZE_SHARE))
+        curator.reserve(Plan((size_noise.event(), cell_noise.event())))
+        size = noisy_size(curator, size_noise)
+    return from_cells(curator, k=k, size=size, noise=cell_noise, theta=theta, starts=starts, public_rng=public_rng)
+
+
+def from_cells(
+    curator: Curator,
+    *,
+    k: int,
+    size: int,
+    noise: DiscreteLaplace,
+    theta: float,
+    starts: int,
+    public_rng: np.random.Generator,
+) -> Outcome:
+    """Release the cells of a grid that suits `size` rows and cluster them. The plan must hold `noise`'s event."""
+    strength = float(noise.epsilon) / (2 if curator.neighbours is Neighbours.REPLACE_ONE else 1)
+    cells = Grid(curator.domain, cells_per_axis(curator.domain, size=size, epsilon=strength, theta=theta))
+    counts = curator.release(CellCounts(cells), noise)
+    lower, upper = curator.domain.corners
+    clusters = weighted_kmeans(
+        cells.midpoints(),
+        counts.astype(np.float64),
+        k=k,
+        lower=lower,
+        upper=upper,
+        starts=np.stack([sphere_packing(k, lower=lower, upper=upper, rng=public_rng) for _ in range(starts)]),
+    )
+    return Outcome(clusters.centres, clusters.sizes, {"cells_per_axis": cells.per_axis, "theta": theta})
+
+
+def cells_per_axis(domain: Domain, *, size: int, epsilon: float, theta: float = 10.0) -> int:
+    """The side of the paper's grid, (nε/θ)^(2/(2+d)) cells, at least 1 and at most 2^24 cells in all."""
+    d = domain.dimension
+    wanted = max(1.0, size * epsilon / theta) ** (2 / (2 + d))
+    most = int(MOST_CELLS ** (1 / d) + 1e-9)
+    return max(1, min(int(wanted + 1e-9), most))

@@ -1,0 +1,56 @@
+"""`hybrid`: a noisy grid, then one round of noisy averaging where that pays (Su et al. 2016 §6.3)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from covey.algorithms.grid import SIZE_SHARE, from_cells
+from covey.algorithms.lloyd import one_round
+from covey.algorithms.outcome import Outcome, noisy_size, positive, whole_number
+from covey.budget.plan import Plan, split
+from covey.noise.mechanisms import DiscreteLaplace
+from covey.plan import RHO, hybrid_threshold
+from covey.private.curator import Curator
+from covey.public import Neighbours
+
+
+def hybrid(
+    curator: Curator,
+    *,
+    k: int,
+    epsilon: Fraction,
+    public_rng: np.random.Generator,
+    theta: float = 10.0,
+    starts: int = 30,
+    rho: float = RHO,
+) -> Outcome:
+    """k centres from a grid with half of epsilon, refined by one round of `lloyd` with the other half, if that pays.
+
+    Guarantee: epsilon-DP under add/remove and replace-one. Whether a round pays is inequality (15) of the paper for
+    public quantities; under add/remove n is a noisy number (4% of epsilon), and the branch, a choice made from a
+    released value, starts a plan of its own. As printed the branch uses the exact number of rows: it leaks.
+    Edge cases: as `grid` and `lloyd`.
+    """
+    theta, rho, starts = positive("theta", theta), positive("rho", rho), whole_number("starts", starts, least=1)
+    replace_one = curator.neighbours is Neighbours.REPLACE_ONE
+    if replace_one:
+        left = epsilon
+        curator.reserve(Plan(()))
+        size = curator.public_count()
+    else:
+        for_size, left = split(epsilon, *SIZE_SHARE)
+        size_noise = DiscreteLaplace(for_size)
+        curator.reserve(Plan((size_noise.event(),)))
+        size = noisy_size(curator, size_noise)
+    strength = float(left) / (2 if replace_one else 1)  # replace-one doubles every noise of both parts
+    pays = strength >= hybrid_threshold(n=max(1, size), d=curator.domain.dimension, k=k, theta=theta, rho=rho)
+    noises = [DiscreteLaplace(part) for part in (split(left, 1, 1) if pays else (left,))]
+    curator.reserve(Plan(tuple(noise.event() for noise in noises)))
+    found = from_cells(curator, k=k, size=size, noise=noises[0], theta=theta, starts=starts, public_rng=public_rng)
+    notes = {**found.notes, "rho": rho, "refined": pays}
+    if not pays:
+        return replace(found, notes=notes)
+    return Outcome(*one_round(curator, found.centres, noises[1]), notes)

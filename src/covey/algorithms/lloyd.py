@@ -1,0 +1,58 @@
+"""`lloyd`: rounds of noisy averaging (DPLloyd; Blum et al. 2005, Su et al. 2016 §4.1.1)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.algorithms.outcome import Outcome, whole_number
+from covey.budget.plan import Plan, split
+from covey.errors import ParameterError
+from covey.noise.mechanisms import DiscreteLaplace
+from covey.post.starts import sphere_packing, uniform_starts
+from covey.private.curator import Curator
+from covey.queries.voronoi import VoronoiSums
+
+STARTS = {"sphere-packing": sphere_packing, "uniform": uniform_starts}
+
+
+def lloyd(
+    curator: Curator,
+    *,
+    k: int,
+    epsilon: Fraction,
+    public_rng: np.random.Generator,
+    rounds: int = 5,
+    start: str = "sphere-packing",
+) -> Outcome:
+    """k centres by rounds of noisy averaging.
+
+    Guarantee: epsilon-DP under add/remove and replace-one. The start, the rounds and the domain are public; rows are met
+    only inside `curator.release`. Each round spends epsilon/rounds on all counts and sums at once.
+
+    As printed (Su et al. 2016) the noise Lap((d+1)t/ε) holds for add/remove only; the query doubles it under replace-one.
+    Edge cases: no rows, fewer rows than k and equal rows are noised like any others; an empty cluster keeps its centre
+    when its *noisy* count is below one row.
+    """
+    rounds = whole_number("rounds", rounds, least=1)
+    if start not in STARTS:
+        raise ParameterError("start", f"must be one of {', '.join(map(repr, STARTS))}")
+    noises = [DiscreteLaplace(part) for part in split(epsilon, *[1] * rounds)]
+    curator.reserve(Plan(tuple(noise.event() for noise in noises)))
+    lower, upper = curator.domain.corners
+    centres = STARTS[start](k, lower=lower, upper=upper, rng=public_rng)
+    sizes: NDArray[np.float64] | None = None
+    for noise in noises:
+        centres, sizes = one_round(curator, centres, noise)
+    return Outcome(centres, sizes, {"rounds": rounds, "start": start})
+
+
+def one_round(
+    curator: Curator, centres: NDArray[np.float64], noise: DiscreteLaplace
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """New centres and the noisy sizes of the clusters they are the means of."""
+    clusters = VoronoiSums(centres, curator.domain)
+    noisy = curator.release(clusters, noise)
+    return clusters.means(noisy), clusters.counts(noisy)

@@ -1,0 +1,48 @@
+"""What an algorithm hands back, and the questions every algorithm asks first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.errors import ParameterError
+from covey.noise.mechanisms import DiscreteLaplace
+from covey.private.curator import Curator
+from covey.queries.counts import Count
+
+SMALLEST_SIZE = 16  # a noisy number of rows is never taken to be less
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Private centres in lattice units, noisy sizes where counts were paid for, and public notes for the certificate."""
+
+    centres: NDArray[np.float64]
+    sizes: NDArray[np.float64] | None = None
+    notes: dict[str, Any] = field(default_factory=dict)
+
+
+def noisy_size(curator: Curator, noise: DiscreteLaplace) -> int:
+    """The number of rows plus noise, at least 16."""
+    return max(SMALLEST_SIZE, int(curator.release(Count(curator.domain), noise)[0]))
+
+
+def whole_number(name: str, value: object, *, least: int) -> int:
+    """A whole-number parameter, or an error that names it."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ParameterError(name, f"must be a whole number, at least {least}")
+    return int(value)
+
+
+def positive(name: str, value: object) -> float:
+    """A positive, finite parameter, or an error that names it."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Fraction | np.number):
+        raise ParameterError(name, "must be a positive number")
+    number = float(value)
+    if not 0 < number < float("inf"):
+        raise ParameterError(name, "must be a positive number")
+    return number

@@ -1,0 +1,64 @@
+"""The table of algorithms. A new one is a file, a row here, and nothing else: contract and audit tests find it here."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from covey.algorithms.auto import auto
+from covey.algorithms.grid import grid
+from covey.algorithms.hybrid import hybrid
+from covey.algorithms.lloyd import lloyd
+from covey.algorithms.outcome import Outcome
+from covey.errors import ParameterError
+from covey.public import Neighbours
+
+BOTH = (Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE)
+SUPPLIED = {"k", "epsilon", "delta", "objective", "public_rng"}  # by every fit; the rest are the algorithm's own
+
+
+@dataclass(frozen=True, kw_only=True)
+class Algorithm:
+    """One row: what it is called, what it promises, under which relations, where it runs, and who wrote it down."""
+
+    name: str
+    run: Callable[..., Outcome]
+    summary: str
+    paper: str
+    guarantee: str = "pure"  # "pure": ε; "approximate": (ε, δ)
+    objectives: tuple[str, ...] = ("k-means",)
+    neighbours: tuple[Neighbours, ...] = BOTH
+    engines: tuple[str, ...] = ("memory",)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The algorithm's own parameters and their defaults."""
+        own = inspect.signature(self.run).parameters.values()
+        return {each.name: each.default for each in own if each.default is not inspect.Parameter.empty}
+
+    def check_parameters(self, given: Mapping[str, Any]) -> None:
+        for name in given:
+            if name not in self.parameters:
+                options = ", ".join(map(repr, self.parameters)) or "none"
+                raise ParameterError("algorithm_params", f"{self.name!r} has no parameter {name!r}; it has {options}")
+
+
+ALGORITHMS: dict[str, Algorithm] = {
+    row.name: row
+    for row in (
+        Algorithm(name="auto", run=auto, summary="the best choice for the dimension", paper="Covey"),
+        Algorithm(name="lloyd", run=lloyd, summary="rounds of noisy averaging", paper="DPLloyd (Su et al. 2016)"),
+        Algorithm(name="grid", run=grid, summary="one noisy histogram, clustered", paper="EUGkM (Su et al. 2016)"),
+        Algorithm(name="hybrid", run=hybrid, summary="a grid, then one noisy round", paper="Hybrid (Su et al. 2016)"),
+    )
+}
+
+
+def find(name: str) -> Algorithm:
+    """The row of an algorithm, or an error that lists them."""
+    try:
+        return ALGORITHMS[name]
+    except (KeyError, TypeError):
+        raise ParameterError("algorithm", f"must be one of {', '.join(map(repr, ALGORITHMS))}") from None

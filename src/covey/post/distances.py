@@ -1,0 +1,113 @@
+"""Nearest centres and costs of weighted points. Free: works on public or already noisy data only."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from covey.errors import ParameterError
+
+Floats = NDArray[np.float64]
+Objective = Literal["k-means", "k-median"]
+
+_BLOCK = 1 << 17  # numbers per block of scores: 1 MB, which stays in the cache
+_NEAR = 1e-11  # scores this close, relative to the largest norms, are compared again without cancellation
+
+
+def nearest(points: ArrayLike, centres: ArrayLike) -> NDArray[np.intp]:
+    """The index of the nearest centre (Euclidean) of each point; ties go to the lowest index.
+
+    A row's label depends on that row and the centres alone, not on the rows beside it: labels that a matrix
+    product leaves in doubt are settled by plain differences.
+    """
+    x, c = as_rows("points", points), as_rows("centres", centres)
+    if len(c) == 0 or x.shape[1] != c.shape[1]:
+        raise ParameterError("centres", "must be at least one, with as many columns as the points")
+    labels = np.zeros(len(x), dtype=np.intp)
+    kept = np.sort(np.unique(c, axis=0, return_index=True)[1])  # a repeated centre never wins a tie
+    if len(kept) == 1 or len(x) == 0:
+        return labels
+    c = c[kept]
+    middle = c.mean(axis=0)  # distances do not change, and small numbers cancel less
+    centred = c - middle
+    norms = np.einsum("kd,kd->k", centred, centred)
+    for rows in blocks(len(x), width=len(c) + x.shape[1]):
+        y = x[rows] - middle
+        scores = norms - 2.0 * (y @ centred.T)
+        best = scores.argmin(axis=1)
+        margin = _NEAR * (norms.max() + np.einsum("nd,nd->n", y, y))
+        close = scores <= (np.take_along_axis(scores, best[:, None], axis=1)[:, 0] + margin)[:, None]
+        doubtful = np.flatnonzero(np.count_nonzero(close, axis=1) > 1)
+        if doubtful.size:
+            best[doubtful] = _by_differences(x[rows][doubtful], c)
+        labels[rows] = kept[best]
+    return labels
+
+
+def cost(points: ArrayLike, weights: ArrayLike, centres: ArrayLike, objective: Objective = "k-means") -> float:
+    """Sum of weight x squared distance to the nearest centre; plain distance for "k-median".
+
+    Weights may be negative, and so may the cost.
+    """
+    x, w = as_rows("points", points), as_weights(weights, points)
+    return cost_of_labels(x, w, as_rows("centres", centres), nearest(x, centres), objective)
+
+
+def cost_of_labels(
+    points: Floats, weights: Floats, centres: Floats, labels: NDArray[np.intp], objective: Objective = "k-means"
+) -> float:
+    """The cost when each point is served by the centre that its label names."""
+    if objective not in ("k-means", "k-median"):
+        raise ParameterError("objective", 'must be "k-means" or "k-median"')
+    total = 0.0
+    for rows in blocks(len(points), width=points.shape[1]):
+        gap = points[rows] - centres[labels[rows]]
+        squares = np.einsum("nd,nd->n", gap, gap)
+        total += float(weights[rows] @ (squares if objective == "k-means" else np.sqrt(squares)))
+    return total
+
+
+def blocks(n: int, *, width: int) -> Iterator[slice]:
+    """Slices of n rows such that a block of rows x width numbers stays in the cache."""
+    step = max(1, _BLOCK // max(1, width))
+    for start in range(0, n, step):
+        yield slice(start, min(start + step, n))
+
+
+def as_rows(name: str, values: ArrayLike) -> Floats:
+    """A float table (rows x columns) without NaN or infinity."""
+    table = np.ascontiguousarray(values, dtype=np.float64)
+    if table.ndim != 2 or table.shape[1] == 0:
+        raise ParameterError(name, "must be a table of rows and at least one column")
+    if not np.isfinite(table).all():
+        raise ParameterError(name, "must be finite")
+    return table
+
+
+def as_weights(weights: ArrayLike, points: ArrayLike) -> Floats:
+    """One finite weight of either sign per point."""
+    w = np.ascontiguousarray(weights, dtype=np.float64)
+    if w.shape != (len(np.asarray(points)),):
+        raise ParameterError("weights", "must be one number per point")
+    if not np.isfinite(w).all():
+        raise ParameterError("weights", "must be finite")
+    return w
+
+
+def as_box(lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
+    """The two corners of a box; a column may have no width."""
+    low, high = np.array(lower, dtype=np.float64), np.array(upper, dtype=np.float64)
+    if low.ndim != 1 or low.shape != high.shape or low.size == 0:
+        raise ParameterError("lower, upper", "must be two lists of equal length, one number per column")
+    if not (np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()):
+        raise ParameterError("lower, upper", "must be finite, and lower at most upper in every column")
+    return low, high
+
+
+def _by_differences(points: Floats, centres: Floats) -> NDArray[np.intp]:
+    labels = np.empty(len(points), dtype=np.intp)
+    for rows in blocks(len(points), width=centres.size):
+        gaps = points[rows][:, None, :] - centres
+        labels[rows] = np.square(gaps).sum(axis=2).argmin(axis=1)
+    return labels

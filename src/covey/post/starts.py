@@ -1,0 +1,105 @@
+"""Starts for clustering that look at no data: k points spread over a public box."""
+
+from math import lgamma, log, pi
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from covey.errors import ParameterError
+from covey.post.distances import Floats, as_box
+
+
+def uniform_starts(k: int, *, lower: ArrayLike, upper: ArrayLike, rng: np.random.Generator) -> Floats:
+    """k independent uniform points of the box, as a k x d table."""
+    low, high = as_box(lower, upper)
+    _check_k(k)
+    u = rng.random((k, low.size))
+    return np.clip((1.0 - u) * low + u * high, low, high)  # this form cannot overflow
+
+
+def sphere_packing(
+    k: int,
+    *,
+    lower: ArrayLike,
+    upper: ArrayLike,
+    rng: np.random.Generator,
+    tries: int = 100,
+    steps: int = 14,
+) -> Floats:
+    """k random points of the box, far from each other and from the walls (Su et al. 2016, section 4.1.1).
+
+    Bisects for the largest radius a for which random points could be placed one by one at least a from every
+    wall and 2a from each other; a radius counts as too large when `tries` draws in a row find no room.
+    Distances are those of the given coordinates: normalise the columns first. A column without width has no
+    walls and takes its one value. Always returns k points: if no radius works, uniform ones.
+    """
+    low, high = as_box(lower, upper)
+    _check_k(k)
+    if tries < 1 or steps < 0:
+        raise ParameterError("tries, steps", "must be positive")
+    points = uniform_starts(k, lower=low, upper=high, rng=rng)
+    half = high / 2 - low / 2
+    free = np.flatnonzero(half > 0)
+    if free.size == 0:
+        return points
+    scale = half[free].max()
+    placed = _largest_packing(k, half=half[free] / scale, rng=rng, tries=tries, steps=steps)
+    if placed is not None:
+        points[:, free] = (low / 2 + high / 2)[free] + placed * scale
+    return np.clip(points, low, high)
+
+
+def _largest_packing(
+    k: int, *, half: Floats, rng: np.random.Generator, tries: int, steps: int
+) -> NDArray[np.float64] | None:
+    """The packing of the largest radius found, in the box [-half, half]; None if every radius failed."""
+    possible, too_large = 0.0, _radius_bound(k, half)
+    found = _pack(k, radius=too_large, half=half, rng=rng, tries=tries) if k == 1 else None
+    for _ in range(steps if found is None else 0):
+        radius = (possible + too_large) / 2
+        packing = _pack(k, radius=radius, half=half, rng=rng, tries=tries)
+        if packing is None:
+            too_large = radius
+        else:
+            possible, found = radius, packing
+    return found
+
+
+def _radius_bound(k: int, half: Floats) -> float:
+    """No larger radius works: a ball touches two walls, or k disjoint balls outgrow the box."""
+    d = half.size
+    log_unit_ball = d / 2 * log(pi) - lgamma(d / 2 + 1)
+    by_volume = np.exp((np.log(2 * half).sum() - log(k) - log_unit_ball) / d)
+    return float(min(half.min(), by_volume))
+
+
+def _pack(k: int, *, radius: float, half: Floats, rng: np.random.Generator, tries: int) -> NDArray[np.float64] | None:
+    """k points at least `radius` from the walls and twice that from each other, or None."""
+    room = np.maximum(half - radius, 0.0)
+    gap = 4 * radius**2
+    placed = np.empty((0, half.size))
+    while len(placed) < k:
+        drawn = (2 * rng.random((tries, half.size)) - 1) * room
+        if len(placed):
+            drawn = drawn[_squared_distances(drawn, placed).min(axis=1) >= gap]
+        if len(drawn) == 0:
+            return None
+        clash = _squared_distances(drawn, drawn) < gap
+        refused = np.zeros(len(drawn), dtype=bool)
+        kept = []
+        for i in range(len(drawn)):  # each draw in turn: if it fits it stays, and those too near it are refused
+            if not refused[i]:
+                kept.append(i)
+                refused |= clash[i]
+        placed = np.concatenate([placed, drawn[kept]])
+    return placed[:k]
+
+
+def _squared_distances(a: Floats, b: Floats) -> Floats:
+    squares = np.square(a).sum(axis=1)[:, None] + np.square(b).sum(axis=1)
+    return squares - 2.0 * (a @ b.T)
+
+
+def _check_k(k: int) -> None:
+    if k < 1:
+        raise ParameterError("k", "must be at least 1")

@@ -1,0 +1,37 @@
+"""What the curator asks of the place where rows live. Answers are exact and never leave this folder un-noised."""
+
+from __future__ import annotations
+
+from typing import NoReturn, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.queries.base import KeyedQuery, Query
+from covey.queries.counts import Grid
+
+
+class Engine(Protocol):
+    """A place where rows live. All three answers are exact integers, independent of the order and batching of rows."""
+
+    def total(self, query: Query) -> NDArray[np.int64]:
+        """The statistic, summed over all rows."""
+        ...
+
+    def totals_by_key(self, query: KeyedQuery) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The keys that occur, ascending, and how many rows have each."""
+        ...
+
+    def cells(self, grid: Grid) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The table of weighted lattice cells that whole queries work on: occupied cells, ascending, and their rows."""
+        ...
+
+
+class Sealed:
+    """Things that hold rows or raw randomness: never pickled, never copied into another process, silent in repr."""
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError(f"{type(self).__name__} holds private rows and cannot be pickled")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"

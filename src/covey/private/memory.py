@@ -1,0 +1,103 @@
+"""Rows in memory, as lattice integers: numpy arrays, pandas and polars frames, Arrow tables, files that fit.
+
+The first question reads the table once and keeps it as 32-bit lattice coordinates; each later question is one pass
+over those, in cache-sized chunks, on all cores. Sums are int64, so the split into chunks and threads never shows.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import cache
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from covey.private.engine import Sealed
+from covey.private.lattice import to_lattice
+from covey.private.tables import Table
+from covey.public import Domain
+from covey.queries.base import KeyedQuery, Query, Rows
+from covey.queries.counts import Grid, OccupiedCells
+
+CHUNK_VALUES = 2**15  # coordinates of a chunk: a quarter of a megabyte as float64, so that a pass stays in the cache
+MOST_CHUNK_ROWS = 2**16  # sums of a chunk stay far below 2^53
+
+T = TypeVar("T")
+S = TypeVar("S")
+
+
+def cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def on_all_cores(work: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
+    """work(item) for every item, in any order, with as many in flight as there are cores; one BLAS thread each."""
+    with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(cores()) as pool:
+        running: set[Future[T]] = set()
+        for item in items:
+            running.add(pool.submit(work, item))
+            if len(running) > cores():
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                yield from (each.result() for each in done)
+        yield from (each.result() for each in running)
+
+
+class MemoryEngine(Sealed):
+    """Holds the rows of one table as lattice integers and answers exactly."""
+
+    def __init__(self, table: Table, domain: Domain) -> None:
+        self._table: Table | None = table
+        self._domain = domain
+        self._blocks: list[Rows] = []
+
+    def _load(self) -> list[Rows]:
+        if self._table is not None:
+            pieces = self._table.pieces(self._domain.columns if self._table.names is not None else None)
+            self._blocks = list(on_all_cores(lambda read: to_lattice(read(), self._domain), pieces))
+            self._table = None  # the raw values are not needed again
+        return self._blocks
+
+    def _chunks(self) -> Iterator[Rows]:
+        step = max(64, min(MOST_CHUNK_ROWS, CHUNK_VALUES // self._domain.dimension))
+        for block in self._load():
+            for start in range(0, block.shape[1], step):
+                yield block[:, start : start + step]
+
+    def _shares(self) -> list[list[Rows]]:
+        chunks = list(self._chunks())
+        return [chunks[i :: cores()] for i in range(cores()) if chunks[i :: cores()]]
+
+    def total(self, query: Query) -> NDArray[np.int64]:
+        def add_up(share: list[Rows]) -> NDArray[np.int64]:
+            out = np.zeros(query.size, dtype=np.int64)
+            for rows in share:
+                query.accumulate(rows, out)
+            return out
+
+        total = np.zeros(query.size, dtype=np.int64)
+        for part in on_all_cores(add_up, self._shares()):
+            total += part
+        return total
+
+    def totals_by_key(self, query: KeyedQuery) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        parts = on_all_cores(lambda rows: np.unique(query.keys(rows), return_counts=True), self._chunks())
+        keys: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        counts: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        for some, how_many in parts:
+            keys, where = np.unique(np.concatenate([keys, some]), return_inverse=True)
+            merged = np.zeros(len(keys), dtype=np.int64)
+            np.add.at(merged, where, np.concatenate([counts, how_many.astype(np.int64)]))
+            counts = merged
+        return keys, counts
+
+    def cells(self, grid: Grid) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return self.totals_by_key(OccupiedCells(grid))

@@ -1,0 +1,206 @@
+"""Raw tables of every kind, as pieces of float64 columns. Nothing here looks at a value before the charge.
+
+A `Table` knows its column names and types; `pieces` yields functions, each of which reads one piece of the rows as an
+array of shape (columns, rows), with missing values as NaN. Pieces may be read on several threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from os import PathLike
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.errors import DataError, NotNumericError
+from covey.private.engine import Sealed
+
+Piece = Callable[[], NDArray[np.float64]]
+Reader = Callable[[int, int], Any]
+PIECE_VALUES = 2**19  # about 4 MB of float64 a piece
+
+
+def piece_rows(columns: int) -> int:
+    return max(256, min(2**17, PIECE_VALUES // max(1, columns)))
+
+
+class Table(Protocol):
+    """Rows that nobody has looked at yet."""
+
+    @property
+    def names(self) -> tuple[str, ...] | None: ...
+    @property
+    def width(self) -> int: ...
+    def check_numeric(self, columns: Sequence[str] | None) -> None: ...
+    def pieces(self, columns: Sequence[str] | None) -> Iterator[Piece]: ...
+
+
+def not_numeric(column: object, kind: object) -> NotNumericError:
+    return NotNumericError(
+        f"bounds: column {column!r} is not numeric (it is {kind}); choose numeric columns or convert it first"
+    )
+
+
+class ArrayTable(Sealed):
+    """A two-dimensional numpy array, or anything numpy turns into one."""
+
+    names = None
+
+    def __init__(self, data: Any) -> None:
+        if hasattr(data, "toarray") and hasattr(data, "nnz"):
+            raise NotNumericError("data: sparse matrices are not supported; pass data.toarray()")
+        try:
+            array = np.asarray(data)
+        except ValueError:
+            raise DataError("data: is not a table; rows have different lengths") from None
+        if array.dtype.kind == "c":
+            raise NotNumericError("data: Complex data not supported; pass real numbers")
+        if array.ndim != 2:
+            raise DataError(
+                f"data: Expected 2D array, got {array.ndim}D array instead: pass rows x columns. "
+                "Reshape your data with array.reshape(-1, 1) for one column, array.reshape(1, -1) for one row."
+            )
+        if array.shape[1] < 1:
+            raise DataError(f"data: 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
+        self._array = array
+        self.width = array.shape[1]
+
+    def check_numeric(self, columns: Sequence[str] | None) -> None:  # noqa: ARG002
+        if self._array.dtype.kind == "O":
+            self._array = np.stack([numbers_of(column, i) for i, column in enumerate(self._array.T)], axis=1)
+        if self._array.dtype.kind not in "fiub":
+            raise not_numeric("0", self._array.dtype)
+
+    def pieces(self, columns: Sequence[str] | None) -> Iterator[Piece]:  # noqa: ARG002
+        array, step = self._array, piece_rows(self.width)
+        for start in range(0, len(array), step):
+            yield partial(_read_array, array[start : start + step])
+
+
+def _read_array(part: NDArray[Any]) -> NDArray[np.float64]:
+    with np.errstate(all="ignore"):  # a long double too large becomes an infinity, silently
+        return np.array(part.T, dtype=np.float64, order="C")
+
+
+class FrameTable(Sealed):
+    """A pandas or polars frame, or an Arrow table: named columns, converted piece by piece.
+
+    `reader(name)` refuses a column whose type is not numeric, and otherwise returns read(start, stop).
+    """
+
+    def __init__(self, names: Sequence[Any], rows: int, reader: Callable[[str], Reader]) -> None:
+        if not names:
+            raise DataError("data: 0 feature(s): the table has no columns while a minimum of 1 is required.")
+        self.names = tuple(str(name) for name in names)
+        self.width = len(self.names)
+        self._rows = rows
+        self._reader = cache(reader)
+
+    def check_numeric(self, columns: Sequence[str] | None) -> None:
+        for name in columns or self.names:
+            self._reader(name)
+
+    def pieces(self, columns: Sequence[str] | None) -> Iterator[Piece]:
+        readers = [self._reader(name) for name in columns or self.names]
+        step = piece_rows(len(readers))
+        for start in range(0, self._rows, step):
+            stop = min(start + step, self._rows)
+            yield partial(_read_columns, readers, start, stop)
+
+
+def _read_columns(readers: list[Reader], start: int, stop: int) -> NDArray[np.float64]:
+    piece = np.empty((len(readers), stop - start))
+    for row, read in zip(piece, readers, strict=True):
+        row[:] = read(start, stop)
+    return piece
+
+
+def numbers_of(values: Any, column: object) -> NDArray[np.float64]:
+    """A column of Python objects as numbers. It has no declared type, so every object's *type* is its schema."""
+    numbers = np.empty(len(values))
+    for i, value in enumerate(values):
+        if value is None or type(value).__name__ == "NAType":
+            numbers[i] = np.nan
+        elif isinstance(value, str | bytes) or not hasattr(value, "__float__"):
+            raise NotNumericError(
+                f"bounds: column {column!r} is not numeric: it holds Python objects, and each "
+                "argument must be a number, not a string or other object; convert the column to a numeric type first"
+            )
+        else:
+            try:
+                numbers[i] = float(value)
+            except (OverflowError, ValueError, TypeError):
+                numbers[i] = np.nan
+    return numbers
+
+
+def _pandas(frame: Any) -> FrameTable:
+    names = [str(name) for name in frame.columns]
+
+    def reader(name: str) -> Reader:
+        series = frame.iloc[:, names.index(name)]
+        if str(series.dtype) == "object":
+            numbers = numbers_of(series.to_numpy(), name)
+            return lambda start, stop: numbers[start:stop]
+        if getattr(series.dtype, "kind", "O") not in "fiub":
+            raise not_numeric(name, series.dtype)
+        return lambda start, stop: series.iloc[start:stop].to_numpy(dtype=np.float64, na_value=np.nan)
+
+    return FrameTable(names, len(frame), reader)
+
+
+def _polars(frame: Any) -> FrameTable:
+    def reader(name: str) -> Reader:
+        series = frame.get_column(name)
+        if not (series.dtype.is_numeric() or str(series.dtype) == "Boolean"):
+            raise not_numeric(name, series.dtype)
+        return lambda start, stop: arrow_numbers(series.slice(start, stop - start).to_arrow())
+
+    return FrameTable(frame.columns, frame.height, reader)
+
+
+def arrow_numbers(column: Any) -> NDArray[np.float64]:
+    """An Arrow column (chunked or not) as float64, nulls as NaN; large integers are rounded, never refused."""
+    import pyarrow as pa
+
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.uint8())
+    numbers = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return np.asarray(numbers, dtype=np.float64)
+
+
+def arrow_is_numeric(kind: Any) -> bool:
+    import pyarrow as pa
+
+    types = pa.types
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind))
+
+
+def _arrow(table: Any) -> FrameTable:
+    def reader(name: str) -> Reader:
+        values = table.column(name)
+        if not arrow_is_numeric(values.type):
+            raise not_numeric(name, values.type)
+        return lambda start, stop: arrow_numbers(values.slice(start, stop - start))
+
+    return FrameTable(table.column_names, table.num_rows, reader)
+
+
+def open_table(data: Any) -> Table:
+    """The table behind any data that `fit` takes, without reading a row of it."""
+    if isinstance(data, str | PathLike):
+        from covey.private.files import open_file
+
+        return open_file(data)
+    library = type(data).__module__.partition(".")[0]
+    if library == "pandas" and hasattr(data, "columns"):
+        return _pandas(data)
+    if library == "polars":
+        if not hasattr(data, "height"):
+            raise DataError("data: a polars LazyFrame or Series is not supported; pass frame.collect()")
+        return _polars(data)
+    if library == "pyarrow" and hasattr(data, "column_names"):
+        return _arrow(data)
+    return ArrayTable(data)

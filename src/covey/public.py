@@ -1,0 +1,273 @@
+"""What the user declares about the data, never computed from rows: bounds, neighbours, people.
+
+A declaration (`Box`, `Ball`, a pair) becomes a `Domain` once the columns are known. The domain fixes the lattice of
+integers that rows are snapped to (private/lattice.py), so that every statistic is exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from covey.errors import DataError, ParameterError
+
+
+class Neighbours(StrEnum):
+    """Which pairs of data sets must be hard to tell apart."""
+
+    ADD_REMOVE = "add-remove"  # one has a person more than the other; the number of people is private
+    REPLACE_ONE = "replace-one"  # one person's row differs; the number of rows is public
+
+    @classmethod
+    def parse(cls, value: str | Neighbours) -> Neighbours:
+        try:
+            return cls(value)
+        except ValueError:
+            options = " or ".join(repr(str(each)) for each in cls)
+            raise ParameterError("neighbours", f"must be {options}") from None
+
+
+@dataclass(frozen=True)
+class Person:
+    """The privacy unit: whose presence is hidden. One row each, or all rows that share an id column."""
+
+    column: str | None = None
+    rows: int = 1
+
+    def __post_init__(self) -> None:
+        if self.column is not None and (not isinstance(self.column, str) or not self.column):
+            raise ParameterError("person", "must be the name of a column, or None when each row is a person")
+        whole = isinstance(self.rows, int | np.integer) and not isinstance(self.rows, bool)
+        if not whole or self.rows < 1:
+            raise ParameterError("rows_per_person", "must be a whole number, at least 1")
+        if self.column is None and self.rows != 1:
+            raise ParameterError("rows_per_person", "needs person= to name the id column that rows share")
+
+    def __str__(self) -> str:
+        if self.column is None:
+            return "one row"
+        return f"all rows with the same {self.column!r}, of which at most {self.rows} count"
+
+
+def _range(name: str, pair: Any) -> tuple[float, float]:
+    parameter = f"bounds of {name}"
+    try:
+        lower, upper = (float(end) for end in pair)
+    except (TypeError, ValueError):
+        raise ParameterError(parameter, "must be a pair (lower, upper) of numbers") from None
+    if not (math.isfinite(lower) and math.isfinite(upper)):
+        raise ParameterError(parameter, "must be finite numbers")
+    if lower >= upper:
+        raise ParameterError(parameter, f"lower must be below upper, got ({lower:g}, {upper:g})")
+    half = upper / 2 - lower / 2
+    if half < 1e-300 or half > 1e300 or max(abs(lower), abs(upper)) > 2.0**40 * half:
+        raise ParameterError(parameter, "the range is too narrow or too wide for floating-point numbers")
+    return lower, upper
+
+
+class Box:
+    """A public range for each column, by name or position: `Box(lon=(-74.1, -73.9), lat=(40.7, 40.9))`, `Box((0, 1))`.
+
+    Rows outside are moved to the nearest point of the box. Take the ranges from what is known without looking at
+    the rows (a map's edge, a sensor's limits): bounds computed from the rows are a leak that no noise repairs.
+    Distances are measured with every column scaled to [-1, 1].
+    """
+
+    columns: tuple[str, ...] | None
+    ranges: tuple[tuple[float, float], ...]
+
+    def __init__(self, *by_position: Sequence[float], **by_name: Sequence[float]) -> None:
+        if by_position and by_name:
+            raise ParameterError("bounds", "a Box takes ranges by position or by column name, not both")
+        if not (by_position or by_name):
+            raise ParameterError("bounds", "a Box needs at least one range, such as Box(lon=(-74.1, -73.9))")
+        self.columns = tuple(by_name) or None
+        named = by_name.items() if by_name else ((f"column {i}", pair) for i, pair in enumerate(by_position))
+        self.ranges = tuple(_range(name, pair) for name, pair in named)
+
+    @classmethod
+    def of(cls, ranges: dict[str, Sequence[float]]) -> Box:
+        """A box from a dictionary, for column names that are not Python names."""
+        return cls(**ranges)
+
+    def domain(self, names: Sequence[str] | None, width: int) -> Domain:
+        if self.columns is None and len(self.ranges) != width:
+            raise ParameterError("bounds", f"has {len(self.ranges)} ranges but the data has {width} columns")
+        columns = self.columns
+        if columns is not None and names is None and len(columns) != width:
+            raise ParameterError("bounds", f"names {len(columns)} columns but the data has {width}, without names")
+        if columns is not None and names is not None:
+            check_columns(columns, names)
+        return Domain(
+            columns=columns or (tuple(names) if names is not None else None),
+            middle=tuple(low / 2 + high / 2 for low, high in self.ranges),
+            half=tuple(high / 2 - low / 2 for low, high in self.ranges),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Box) and (self.columns, self.ranges) == (other.columns, other.ranges)
+
+    def __hash__(self) -> int:
+        return hash((self.columns, self.ranges))
+
+    def __repr__(self) -> str:
+        if self.columns is None:
+            return f"Box({', '.join(map(repr, self.ranges))})"
+        return f"Box({', '.join(f'{c}={r!r}' for c, r in zip(self.columns, self.ranges, strict=True))})"
+
+
+@dataclass(frozen=True)
+class Ball:
+    """A public ball around `center` (the origin by default): rows outside are moved to its surface.
+
+    In many dimensions a ball needs far less noise than the box around it, if the norm of a row is known to be bounded.
+    """
+
+    radius: float
+    center: tuple[float, ...] | None = None
+    columns: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        try:
+            radius = float(self.radius)
+            center = None if self.center is None else tuple(float(c) for c in self.center)
+        except (TypeError, ValueError):
+            raise ParameterError("bounds", "a Ball's radius and center must be numbers") from None
+        if not 1e-300 < radius < 1e300:
+            raise ParameterError("bounds", "a Ball's radius must be a positive, finite number")
+        if center is not None and not all(abs(c) <= 2.0**40 * radius for c in center):
+            raise ParameterError("bounds", "a Ball's center must be finite and not far larger than its radius")
+        object.__setattr__(self, "radius", radius)
+        object.__setattr__(self, "center", center)
+        if self.columns is not None:
+            object.__setattr__(self, "columns", tuple(self.columns))
+
+    def domain(self, names: Sequence[str] | None, width: int) -> Domain:
+        columns = self.columns
+        if columns is not None and names is not None:
+            check_columns(columns, names)
+            width = len(columns)
+        elif columns is not None and len(columns) != width:
+            raise ParameterError("bounds", f"names {len(columns)} columns but the data has {width}, without names")
+        if self.center is not None and len(self.center) != width:
+            raise ParameterError("bounds", f"the Ball's center has {len(self.center)} numbers for {width} columns")
+        return Domain(
+            columns=columns or (tuple(names) if names is not None else None),
+            middle=self.center or (0.0,) * width,
+            half=(self.radius,) * width,
+            ball=True,
+        )
+
+
+def check_columns(wanted: Sequence[str], names: Sequence[str]) -> None:
+    """Refuse columns that the data does not have, or has twice."""
+    for column in wanted:
+        if column not in names:
+            raise DataError(f"bounds: the data has no column {column!r}; it has {', '.join(map(repr, names))}")
+        if list(names).count(column) > 1:
+            raise DataError(f"bounds: the data has more than one column {column!r}; rename one")
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A box or a ball whose columns are known, with its integer lattice.
+
+    Lattice coordinates are signed integers of at most `limit` = 2^(bits-1) - 1 in absolute value; `limit` stands for
+    the edge of the box, or the radius of the ball. `bits` follows from the public dimension: 2·bits + log2(d) <= 52,
+    so that squared distances between lattice points are exact in float64.
+    """
+
+    middle: tuple[float, ...]
+    half: tuple[float, ...]
+    columns: tuple[str, ...] | None = None
+    ball: bool = False
+
+    @property
+    def dimension(self) -> int:
+        return len(self.middle)
+
+    @property
+    def bits(self) -> int:
+        return (52 - (self.dimension - 1).bit_length()) // 2
+
+    @property
+    def limit(self) -> int:
+        return (1 << (self.bits - 1)) - 1
+
+    @property
+    def row_l1(self) -> int:
+        """The largest L1 norm of a lattice row."""
+        if self.ball:
+            return min(math.isqrt(self.dimension * self.limit**2), self.dimension * self.limit)
+        return self.dimension * self.limit
+
+    @property
+    def row_l2_squared(self) -> int:
+        """The largest squared L2 norm of a lattice row."""
+        return self.limit**2 if self.ball else self.dimension * self.limit**2
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.columns or tuple(f"x{i}" for i in range(self.dimension))
+
+    @property
+    def corners(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The lower and upper corner of the domain's cube, in lattice units."""
+        edge = np.full(self.dimension, float(self.limit))
+        return -edge, edge
+
+    def from_lattice(self, points: ArrayLike) -> NDArray[np.float64]:
+        """User coordinates of (n, d) lattice points, which need not be integers."""
+        scaled = np.asarray(points, dtype=np.float64) / self.limit
+        return np.asarray(np.array(self.middle) + np.array(self.half) * scaled, dtype=np.float64)
+
+    def snap(self, points: ArrayLike) -> NDArray[np.int64]:
+        """The nearest lattice points of (n, d) public points given in lattice units, kept in the domain's cube."""
+        clipped = np.clip(np.asarray(points, dtype=np.float64), -self.limit, self.limit)
+        return np.rint(clipped).astype(np.int64)
+
+    def describe(self) -> dict[str, Any]:
+        """The domain as plain data, for certificates and files."""
+        if self.ball:
+            return {"type": "ball", "radius": self.half[0], "center": list(self.middle)}
+        return {
+            "type": "box",
+            "lower": [m - h for m, h in zip(self.middle, self.half, strict=True)],
+            "upper": [m + h for m, h in zip(self.middle, self.half, strict=True)],
+        }
+
+
+Bounds = Box | Ball | Sequence[Any]
+
+
+def resolve_bounds(bounds: Bounds | None, *, names: Sequence[str] | None, width: int) -> Domain:
+    """The domain that a declaration means for data with these columns."""
+    if bounds is None:
+        raise ParameterError(
+            "bounds",
+            "must be given: public limits of each column, such as Box(lon=(-74.1, -73.9), lat=(40.7, 40.9)); "
+            "never computed from the rows",
+        )
+    if isinstance(bounds, Box | Ball):
+        return bounds.domain(names, width)
+    try:
+        lower, upper = bounds
+    except (TypeError, ValueError):
+        raise ParameterError("bounds", "must be a Box, a Ball, or a pair (lower, upper)") from None
+    try:
+        lows, highs = (np.asarray(end, dtype=np.float64) for end in (lower, upper))
+    except (TypeError, ValueError):
+        raise ParameterError("bounds", "lower and upper must be numbers or arrays of numbers") from None
+    if max(lows.ndim, highs.ndim) > 1:
+        raise ParameterError("bounds", "lower and upper must be numbers or arrays of one number per column")
+    try:
+        pairs = zip(np.broadcast_to(lows, (width,)), np.broadcast_to(highs, (width,)), strict=True)
+    except ValueError:
+        raise ParameterError("bounds", f"lower and upper must have {width} numbers, one per column") from None
+    return Box(*pairs).domain(names, width)

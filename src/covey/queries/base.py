@@ -1,0 +1,41 @@
+"""What a query is: a frozen, public description of a statistic that knows its own sensitivity."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.events import Sensitivity
+from covey.public import Domain, Neighbours
+
+Rows = NDArray[np.int32]  # lattice rows behind the door, one *column* per row: shape (d, n)
+
+
+class Query(Protocol):
+    """An additive statistic: integers that are summed over chunks of rows, so their order and batching never matter.
+
+    `accumulate` is called behind the door only. It must be a sum over rows of a function of the single row, computed
+    exactly, and must never raise because of a row.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def domain(self) -> Domain: ...
+    @property
+    def size(self) -> int: ...
+    def sensitivity(self, neighbours: Neighbours) -> Sensitivity: ...
+    def accumulate(self, rows: Rows, out: NDArray[np.int64]) -> None: ...
+
+
+class KeyedQuery(Protocol):
+    """A count for each of too many possible keys to list: only keys that occur are counted, and then thresholded."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def domain(self) -> Domain: ...
+    def sensitivity(self, neighbours: Neighbours) -> Sensitivity: ...
+    def keys(self, rows: Rows) -> NDArray[np.int64]: ...

@@ -1,0 +1,123 @@
+"""How many rows there are, in all or in each cell of a public grid. Proof: counts.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.errors import ParameterError
+from covey.events import Sensitivity
+from covey.public import Domain, Neighbours
+from covey.queries.base import Rows
+
+MOST_CELLS = 2**24
+
+
+def one_unit(neighbours: Neighbours) -> Sensitivity:
+    """One person adds 1 to one count; a replaced person may leave one count and enter another."""
+    if neighbours is Neighbours.ADD_REMOVE:
+        return Sensitivity(l1=1, l2_squared=1, linf=1, coordinates=1, monotone=True)
+    return Sensitivity(l1=2, l2_squared=2, linf=1, coordinates=2)
+
+
+@dataclass(frozen=True)
+class Count:
+    """The number of rows."""
+
+    domain: Domain
+    name: str = "number of rows"
+    size: int = 1
+
+    def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        return one_unit(neighbours)  # under replace-one it does not move at all; nobody needs that there
+
+    def accumulate(self, rows: Rows, out: NDArray[np.int64]) -> None:
+        out[0] += rows.shape[1]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A public grid of equal cells: `per_axis` cells along each axis of the domain's cube."""
+
+    domain: Domain
+    per_axis: int
+
+    def __post_init__(self) -> None:
+        if self.per_axis < 1 or self.cells >= 2**62:
+            raise ParameterError("grid", "needs at least 1 cell per axis and fewer than 2^62 in all")
+
+    @property
+    def cells(self) -> int:
+        return int(self.per_axis**self.domain.dimension)
+
+    def index(self, rows: Rows) -> NDArray[np.int64]:
+        """The cell of each lattice row, last axis fastest."""
+        width = 2 * self.domain.limit + 1
+        cell = np.zeros(rows.shape[1], dtype=np.int64)
+        for coordinate in rows:
+            place = (coordinate.astype(np.float64) + self.domain.limit) * self.per_axis  # exact: below 2^52
+            place /= width
+            cell *= self.per_axis
+            cell += place.astype(np.int64)
+        return cell
+
+    def midpoints(self, cells: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+        """The middle of each cell (of all, by default), in lattice units: shape (cells, d)."""
+        numbers = np.arange(self.cells) if cells is None else cells
+        axis = (np.arange(self.per_axis) + 0.5) / self.per_axis
+        axis = axis * (2 * self.domain.limit + 1) - self.domain.limit - 0.5
+        middle = np.empty((len(numbers), self.domain.dimension))
+        for j in reversed(range(self.domain.dimension)):
+            numbers, place = np.divmod(numbers, self.per_axis)
+            middle[:, j] = axis[place]
+        return middle
+
+
+@dataclass(frozen=True)
+class CellCounts:
+    """The number of rows in every cell of a grid."""
+
+    grid: Grid
+    name: str = "rows per cell"
+
+    def __post_init__(self) -> None:
+        if self.grid.cells > MOST_CELLS:
+            raise ParameterError("grid", f"has {self.grid.cells} cells; the most is 2^24")
+
+    @property
+    def domain(self) -> Domain:
+        return self.grid.domain
+
+    @property
+    def size(self) -> int:
+        return self.grid.cells
+
+    def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        return one_unit(neighbours)
+
+    def accumulate(self, rows: Rows, out: NDArray[np.int64]) -> None:
+        cells = self.grid.index(rows)
+        if self.size <= 4 * len(cells):
+            out += np.bincount(cells, minlength=self.size)
+        else:
+            np.add.at(out, cells, 1)
+
+
+@dataclass(frozen=True)
+class OccupiedCells:
+    """The number of rows in each cell that has any, for grids too fine to list. Release with a threshold only."""
+
+    grid: Grid
+    name: str = "rows per occupied cell"
+
+    @property
+    def domain(self) -> Domain:
+        return self.grid.domain
+
+    def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        return one_unit(neighbours)
+
+    def keys(self, rows: Rows) -> NDArray[np.int64]:
+        return self.grid.index(rows)
