@@ -1,1 +1,64 @@
+"""Covey: differentially private clustering. See the covey, never the quail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from covey.errors import (
+    BudgetError,
+    CoveyError,
+    DataError,
+    FormatError,
+    LedgerError,
+    NotNumericError,
+    ParameterError,
+)
+
+if TYPE_CHECKING:
+    from covey.budget.ledger import Ledger
+    from covey.estimators import KMeans
+    from covey.public import Ball, Box, Neighbours, Person
+    from covey.release import Certificate, Release
+
 __version__ = "0.1.0"
+
+__all__ = [
+    "Ball",
+    "Box",
+    "BudgetError",
+    "Certificate",
+    "CoveyError",
+    "DataError",
+    "FormatError",
+    "KMeans",
+    "Ledger",
+    "LedgerError",
+    "Neighbours",
+    "NotNumericError",
+    "ParameterError",
+    "Person",
+    "Release",
+]
+
+_HOMES = {  # imported when first used, so that `covey --help` does not wait for scikit-learn
+    "Ball": "covey.public",
+    "Box": "covey.public",
+    "Certificate": "covey.release",
+    "KMeans": "covey.estimators",
+    "Ledger": "covey.budget.ledger",
+    "Neighbours": "covey.public",
+    "Person": "covey.public",
+    "Release": "covey.release",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        from importlib import import_module
+
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'covey' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

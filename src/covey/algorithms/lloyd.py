@@ -29,10 +29,10 @@ def lloyd(
 ) -> Outcome:
     """k centres by rounds of noisy averaging.
 
-    Guarantee: epsilon-DP under add/remove and replace-one. The start, the rounds and the domain are public; rows are met
-    only inside `curator.release`. Each round spends epsilon/rounds on all counts and sums at once.
+    Guarantee: epsilon-DP under add/remove and replace-one. The start, the rounds and the domain are public; rows are
+    met only inside `curator.release`. Each round spends epsilon/rounds on all counts and sums at once.
 
-    As printed (Su et al. 2016) the noise Lap((d+1)t/ε) holds for add/remove only; the query doubles it under replace-one.
+    As printed (Su et al. 2016) the noise Lap((d+1)t/ε) holds for add/remove only; under replace-one it is doubled here.
     Edge cases: no rows, fewer rows than k and equal rows are noised like any others; an empty cluster keeps its centre
     when its *noisy* count is below one row.
     """

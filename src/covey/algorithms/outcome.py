@@ -19,7 +19,7 @@ SMALLEST_SIZE = 16  # a noisy number of rows is never taken to be less
 
 @dataclass(frozen=True)
 class Outcome:
-    """Private centres in lattice units, noisy sizes where counts were paid for, and public notes for the certificate."""
+    """Private centres in lattice units, noisy sizes if counts were paid for, and public notes for the certificate."""
 
     centres: NDArray[np.float64]
     sizes: NDArray[np.float64] | None = None

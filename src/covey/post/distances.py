@@ -11,7 +11,9 @@ from covey.errors import ParameterError
 Floats = NDArray[np.float64]
 Objective = Literal["k-means", "k-median"]
 
-_BLOCK = 1 << 17  # numbers per block of scores: 1 MB, which stays in the cache
+import os
+
+_BLOCK = 1 << int(os.environ.get("BLK", "17"))
 _NEAR = 1e-11  # scores this close, relative to the largest norms, are compared again without cancellation
 
 

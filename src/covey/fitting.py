@@ -1,0 +1,270 @@
+"""From a request to a release: check everything public, pay, run the algorithm behind the door, certify.
+
+The order is the promise: nothing about the rows is read before the request was found good and its charge committed.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+import covey
+from covey.algorithms.outcome import Outcome, whole_number
+from covey.algorithms.registry import Algorithm, find
+from covey.budget.accountant import Cost
+from covey.budget.ledger import Ledger
+from covey.budget.plan import Reserve
+from covey.errors import ParameterError
+from covey.events import exactly
+from covey.noise.source import OsSource, SeededSource, Source
+from covey.post.public_random import public_rng
+from covey.private.curator import Curator
+from covey.private.memory import MemoryEngine
+from covey.private.tables import Table, open_table
+from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
+from covey.release import Certificate, LedgerHead, Release
+
+Progress = Callable[[int, int, str], None]
+
+
+def fit(
+    data: Any,
+    *,
+    k: int,
+    epsilon: float,
+    bounds: Bounds | None,
+    delta: float | None = None,
+    algorithm: str = "auto",
+    algorithm_params: Mapping[str, Any] | None = None,
+    objective: str = "k-means",
+    neighbours: str = "add-remove",
+    person: str | None = None,
+    rows_per_person: int = 1,
+    zones: Any = None,
+    sample: Any = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    engine: str = "auto",
+    random_state: Any = None,
+    progress: Progress | None = None,
+) -> Release:
+    """Cluster private rows and return what may be published. The parameters are those of `KMeans`."""
+    request = check_request(
+        k=k,
+        epsilon=epsilon,
+        delta=delta,
+        algorithm=algorithm,
+        algorithm_params=algorithm_params,
+        objective=objective,
+        neighbours=neighbours,
+        person=Person(person, rows_per_person),
+        engine=engine,
+    )
+    refuse_planned(person=request.person, zones=zones, sample=sample)
+    book, dataset = open_ledger(ledger, dataset)
+    table = open_table(data)
+    domain = resolve_bounds(bounds, names=table.names, width=table.width)
+    table.check_numeric(domain.columns if table.names is not None else None)
+    return run(request, table, domain, book, dataset=dataset, random_state=random_state, progress=progress)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A checked request: all of it public."""
+
+    k: int
+    epsilon: Fraction
+    delta: Fraction
+    algorithm: Algorithm
+    parameters: dict[str, Any]
+    objective: str
+    neighbours: Neighbours
+    person: Person
+
+    def fingerprint(self, domain: Domain, *, seed: int | None) -> str:
+        """Every parameter in one canonical text: what an idempotency key is bound to."""
+        fields = {
+            "k": self.k,
+            "epsilon": str(self.epsilon),
+            "delta": str(self.delta),
+            "algorithm": self.algorithm.name,
+            "parameters": {name: repr(value) for name, value in self.parameters.items()},
+            "objective": self.objective,
+            "neighbours": str(self.neighbours),
+            "person": [self.person.column, self.person.rows],
+            "columns": domain.columns,
+            "domain": [domain.ball, *zip(domain.middle, domain.half, strict=True)],
+            "seed": seed,
+        }
+        return json.dumps(fields, sort_keys=True)
+
+
+def check_request(
+    *,
+    k: int,
+    epsilon: float,
+    delta: float | None,
+    algorithm: str,
+    algorithm_params: Mapping[str, Any] | None,
+    objective: str,
+    neighbours: str,
+    person: Person,
+    engine: str,
+) -> Request:
+    """Refuse what is wrong about a request, in words that name the parameter; nothing has been read or paid."""
+    row = find(algorithm)
+    if algorithm_params is not None and not isinstance(algorithm_params, Mapping):
+        raise ParameterError("algorithm_params", "must be a dictionary of the algorithm's own parameters, or None")
+    parameters = dict(algorithm_params or {})
+    row.check_parameters(parameters)
+    relation = Neighbours.parse(neighbours)
+    if relation not in row.neighbours:
+        options = " or ".join(repr(str(each)) for each in row.neighbours)
+        raise ParameterError("neighbours", f"{algorithm!r} is proven for {options} only")
+    if objective not in row.objectives:
+        options = " or ".join(map(repr, row.objectives))
+        raise ParameterError("objective", f"{algorithm!r} works for {options} only")
+    if engine != "auto" and engine not in row.engines:
+        options = ", ".join(map(repr, ("auto", *row.engines)))
+        raise ParameterError("engine", f"{algorithm!r} runs on {options}")
+    if row.guarantee != "pure" and delta is None:
+        raise ParameterError("delta", f"{algorithm!r} promises (epsilon, delta): give a delta, well below 1/n")
+    return Request(
+        k=whole_number("n_clusters", k, least=1),
+        epsilon=amount("epsilon", epsilon),
+        delta=Fraction(0) if delta is None else amount("delta", delta, below=1),
+        algorithm=row,
+        parameters=parameters,
+        objective=objective,
+        neighbours=relation,
+        person=person,
+    )
+
+
+def amount(name: str, value: Any, *, below: float = math.inf) -> Fraction:
+    """A privacy parameter as the exact fraction it prints as."""
+    number = isinstance(value, int | float | Fraction | np.integer | np.floating) and not isinstance(value, bool)
+    if not number or not 0 < value < below:
+        limit = "a positive, finite number" if below == math.inf else f"a number above 0 and below {below:g}"
+        raise ParameterError(name, f"must be {limit}")
+    exact = exactly(value if isinstance(value, Fraction) else value.item() if isinstance(value, np.generic) else value)
+    if name == "epsilon" and not Fraction(1, 10**6) <= exact <= 10**4:
+        raise ParameterError(name, "must lie between 0.000001 and 10000; usual values are 0.1 to 3")
+    return exact
+
+
+def refuse_planned(*, person: Person, zones: Any, sample: Any) -> None:
+    """Parameters whose meaning is fixed but whose machinery is not part of this version."""
+    if person.column is not None:
+        raise ParameterError("person", "this version protects single rows; merge each person's rows into one first")
+    if zones is not None:
+        raise ParameterError("zones", "are not part of this version; leave zones=None")
+    if sample is not None:
+        raise ParameterError("sample", "is not part of this version; leave sample=None")
+
+
+def open_ledger(ledger: Ledger | str | None, dataset: str | None) -> tuple[Ledger | None, str | None]:
+    """The ledger to charge, and the name of the data set in it."""
+    if dataset is not None and (not isinstance(dataset, str) or not dataset):
+        raise ParameterError("dataset", "must be a name, or None without a ledger")
+    if ledger is None:
+        return None, dataset
+    book = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
+    if dataset is None:
+        raise ParameterError("dataset", "a ledger counts per data set: say which one this is, such as dataset='trips'")
+    return book, dataset
+
+
+def seed_of(random_state: Any) -> int | None:
+    """The seed that scikit-learn's random_state stands for. None is fresh operating-system randomness."""
+    if random_state is None:
+        return None
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool) and random_state >= 0:
+        return int(random_state)
+    if hasattr(random_state, "randint"):
+        return int(random_state.randint(0, 2**31 - 1))
+    if hasattr(random_state, "integers"):
+        return int(random_state.integers(0, 2**63 - 1))
+    raise ParameterError("random_state", "must be None, a whole number from 0, or a numpy random generator")
+
+
+def run(
+    request: Request,
+    table: Table,
+    domain: Domain,
+    ledger: Ledger | None,
+    *,
+    dataset: str | None,
+    random_state: Any,
+    progress: Progress | None,
+) -> Release:
+    """Pay, run behind the door, certify, and store the release with its charge."""
+    seed = seed_of(random_state)
+    fingerprint = request.fingerprint(domain, seed=seed)
+    book = Ledger.memory() if ledger is None else ledger
+    name = dataset if ledger is not None and dataset is not None else "data"
+    stored = book.stored(name, key=book.key, parameters=fingerprint) if book.key is not None else None
+    if stored is not None:
+        return Release.from_json(stored)
+    receipts = []
+
+    def charge() -> None:
+        purpose = f"{request.objective} with {request.algorithm.name}, k = {request.k}"
+        receipts.append(
+            book.charge(
+                name,
+                epsilon=request.epsilon,
+                delta=request.delta,
+                purpose=purpose,
+                key=book.key,
+                parameters=fingerprint,
+            )
+        )
+
+    source: Source = OsSource() if seed is None else SeededSource(seed)
+    curator = Curator(
+        MemoryEngine(table, domain),
+        domain=domain,
+        neighbours=request.neighbours,
+        source=source,
+        reserve=Reserve(Cost(request.epsilon, request.delta)),
+        charge=charge,
+        progress=progress,
+    )
+    supplied = {"k": request.k, "epsilon": request.epsilon, "public_rng": public_rng(seed)}
+    outcome = request.algorithm.run(curator, **supplied, **request.parameters)
+    head = LedgerHead(sequence=receipts[0].sequence, hash=receipts[0].hash) if ledger is not None else None
+    release = certify(request, domain, outcome, dataset=dataset, head=head, seeded=source.seeded)
+    book.finish(receipts[0], release.to_json())
+    return release
+
+
+def certify(
+    request: Request, domain: Domain, outcome: Outcome, *, dataset: str | None, head: LedgerHead | None, seeded: bool
+) -> Release:
+    certificate = Certificate(
+        algorithm=request.algorithm.name,
+        parameters={"k": request.k, **request.parameters, **outcome.notes},
+        epsilon=float(request.epsilon),
+        delta=0.0 if request.algorithm.guarantee == "pure" else float(request.delta),
+        neighbours=str(request.neighbours),
+        person=str(request.person),
+        domain=domain.describe(),
+        seeded=seeded,
+        covey=covey.__version__,
+        dataset=dataset,
+        ledger=head,
+    )
+    return Release(
+        objective=request.objective,
+        columns=list(domain.names),
+        centres=domain.from_lattice(outcome.centres).tolist(),
+        sizes=None if outcome.sizes is None else outcome.sizes.tolist(),
+        certificate=certificate,
+    )

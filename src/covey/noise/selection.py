@@ -1,0 +1,102 @@
+"""The exponential mechanism on integer utilities, exactly. Proof and edge cases: selection.md.
+
+P(i) is proportional to e^(rate·u_i). One uniform number U is laid on the cumulative weights. Floating point answers
+where its error bound says that it cannot be wrong; otherwise certified arithmetic of growing precision does.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from fractions import Fraction
+from itertools import accumulate
+from math import isqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.errors import ParameterError
+from covey.noise.coins import Uniform, exp_bounds
+from covey.noise.source import Source
+
+
+def pick(utilities: NDArray[np.int64], *, rate: Fraction, source: Source) -> int:
+    """An index i, with probability proportional to e^(rate·utilities[i]).
+
+    Guarantee: the distribution is exact, whatever the utilities and however far apart. One pass over all of them;
+    ties share evenly.
+
+    Edge cases: with probability of about len(utilities)·2^-36 the answer takes the slow path, `pick_exactly`. No
+    utilities at all, or a rate that is not a positive Fraction, is refused with a ParameterError.
+    """
+    if not isinstance(rate, Fraction) or rate <= 0:
+        raise ParameterError("epsilon", "the rate of the exponential mechanism must be a positive Fraction")
+    if utilities.ndim != 1 or utilities.size == 0 or utilities.dtype != np.int64:
+        raise ParameterError("utilities", "must be a non-empty, one-dimensional array of int64")
+    uniform = Uniform(source)
+    uniform.more()
+    behind = _behind(utilities)
+    quick = _pick_by_floats(behind, rate=rate, word=uniform.value)
+    return _pick_exactly(behind, rate=rate, uniform=uniform) if quick is None else quick
+
+
+def pick_exactly(utilities: NDArray[np.int64], *, rate: Fraction, uniform: Uniform) -> int:
+    """The index that `uniform` falls on, by certified arithmetic alone: slow, and always right.
+
+    `pick` gives the same answer for the same random words.
+    """
+    return _pick_exactly(_behind(utilities), rate=rate, uniform=uniform)
+
+
+def _behind(utilities: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """How far each utility is behind the best: 0 .. 2^64 - 1, exact because the subtraction is modulo 2^64."""
+    unsigned: NDArray[np.uint64] = utilities.view(np.uint64)
+    return unsigned[utilities.argmax()] - unsigned
+
+
+def _pick_by_floats(behind: NDArray[np.uint64], *, rate: Fraction, word: int) -> int | None:
+    """The index that U in [word, word + 1)/2^64 falls on, or None where floats cannot be sure.
+
+    The error, with u = 2^-53. The exponent x = behind·rate carries three roundings; where e^-x is not tiny, x < 745,
+    so x is off by less than 745·4u < 2^-41, e^-x by a relative 2^-41, and exp itself is trusted to 2^-49 only.
+    Beyond 745 the weight is less than 2^-1070 and so is its error. Adding up in rows, then the rows, makes at most
+    `additions` roundings on the way to any prefix of non-negative terms. So prefixes and total are off by less than
+    `error`·total, the point U·total too, and twice that plus the roundings of the test is less than 4·`error`·total.
+    """
+    slope = float(min(rate, Fraction(2**80)))  # from 2^80 on, everything behind the best weighs 0 in floats
+    weights = np.exp(behind * -slope)
+    width = isqrt(weights.size - 1) + 1
+    full = weights.size // width * width
+    rows = weights[:full].reshape(-1, width).sum(axis=1)
+    starts = np.concatenate([[0.0], np.cumsum(rows)])
+    total = float(starts[-1] + weights[full:].sum())
+    additions = 2 * width + 8
+    error = 2.0**-40 + additions * 2.0**-53
+    margin = 4 * error * total
+
+    point = word * 2.0**-64 * total
+    row = int(np.searchsorted(starts, point, side="right")) - 1
+    edges = starts[row] + np.concatenate([[0.0], np.cumsum(weights[row * width : (row + 1) * width])])
+    column = min(int(np.searchsorted(edges, point, side="right")) - 1, edges.size - 2)
+    index = row * width + column
+    if index > 0 and point - edges[column] < margin:
+        return None
+    if index < weights.size - 1 and edges[column + 1] - point < margin:
+        return None
+    return index
+
+
+def _pick_exactly(behind: NDArray[np.uint64], *, rate: Fraction, uniform: Uniform) -> int:
+    distances, group = np.unique(behind, return_inverse=True)
+    bits = 128
+    while True:
+        weights = [exp_bounds(rate * int(distance), bits) for distance in distances]  # one per distinct utility
+        low = list(accumulate(weights[g][0] for g in group))
+        high = list(accumulate(weights[g][1] for g in group))
+        # U·total lies in [first, last), and prefix i of the weights in [low[i], high[i]].
+        first = uniform.value * low[-1] >> uniform.bits
+        last = -(-(uniform.value + 1) * high[-1] >> uniform.bits)
+        index = bisect_right(high, first)  # U is certainly beyond every earlier prefix
+        if index == len(low) - 1 or last <= low[index]:
+            return index
+        uniform.more()
+        bits *= 2

@@ -1,0 +1,162 @@
+"""What gets published: centres, noisy sizes, and a certificate that says exactly what was promised to whom.
+
+A release file is one JSON document, readable without Covey; docs/release-format.md describes it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from covey.errors import FormatError
+from covey.geo import feature_collection, find_axes
+from covey.storage import write_whole
+
+FORMAT, VERSION = "covey-release", 1
+
+
+class LedgerHead(msgspec.Struct, frozen=True):
+    """Where the charge stands in the ledger's chain."""
+
+    sequence: int
+    hash: str
+
+
+class Certificate(msgspec.Struct, frozen=True, kw_only=True):
+    """The promise that comes with a release."""
+
+    algorithm: str
+    parameters: dict[str, Any]
+    epsilon: float
+    delta: float
+    neighbours: str
+    person: str
+    domain: dict[str, Any]
+    seeded: bool
+    covey: str
+    dataset: str | None = None
+    ledger: LedgerHead | None = None
+
+    @property
+    def statement(self) -> str:
+        """The promise in plain words."""
+        lines = []
+        if self.seeded:
+            lines.append(
+                "SEEDED: NOT PRIVATE. The noise was drawn from a known seed and can be subtracted. For tests only."
+            )
+        unit = f"one person ({self.person})"
+        change = (
+            f"whether {unit} is in the data or not"
+            if self.neighbours == "add-remove"
+            else f"whatever the values of {unit} are"
+        )
+        factor = math.exp(self.epsilon)
+        lines.append(
+            f"This release is differentially private with epsilon = {self.epsilon:g}"
+            + (f" and delta = {self.delta:g}" if self.delta else "")
+            + f": {change}, the chance of any particular result changes by a factor of at most {factor:.3g}"
+            + (f", but for an exceptional chance of {self.delta:g}." if self.delta else ".")
+        )
+        lines.append(
+            "The number of people is protected too."
+            if self.neighbours == "add-remove"
+            else "The number of rows is not protected: it is treated as public."
+        )
+        lines.append("The promise covers what is published here; further releases of the same data add to it.")
+        if self.ledger is None:
+            lines.append("No durable ledger was kept: nobody has counted earlier releases of the same data.")
+        return " ".join(lines)
+
+
+class Document(msgspec.Struct, frozen=True, kw_only=True):
+    """The JSON document of a release."""
+
+    format: str
+    version: int
+    objective: str
+    columns: list[str]
+    centres: list[list[float]]
+    sizes: list[float] | None
+    certificate: Certificate
+    statement: str
+
+
+class Release(msgspec.Struct, frozen=True, kw_only=True):
+    """Centres to publish. `sizes` are noisy numbers of rows (they may be negative), or None if none were paid for."""
+
+    objective: str
+    columns: list[str]
+    centres: list[list[float]]
+    sizes: list[float] | None
+    certificate: Certificate
+
+    def to_json(self) -> bytes:
+        document = Document(
+            format=FORMAT,
+            version=VERSION,
+            objective=self.objective,
+            columns=self.columns,
+            centres=self.centres,
+            sizes=self.sizes,
+            certificate=self.certificate,
+            statement=self.certificate.statement,
+        )
+        return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
+
+    @classmethod
+    def from_json(cls, content: bytes) -> Release:
+        """The release in a JSON document; anything else is refused with what is wrong."""
+        try:
+            head = msgspec.json.decode(content, type=dict[str, Any])
+        except (msgspec.DecodeError, RecursionError):
+            raise FormatError("release: not a JSON document of Covey") from None
+        if head.get("format") != FORMAT:
+            raise FormatError(f"release: not a Covey release (its format is not {FORMAT!r})")
+        if head.get("version") != VERSION:
+            raise FormatError(f"release: this Covey reads version {VERSION} of the format; use the Covey that wrote it")
+        try:
+            document = msgspec.convert(head, type=Document)
+        except msgspec.ValidationError as error:
+            raise FormatError(f"release: the document is damaged: {error}") from None
+        width = len(document.columns)
+        if not document.centres or any(len(centre) != width for centre in document.centres):
+            raise FormatError("release: the document is damaged: centres and columns do not match")
+        if document.sizes is not None and len(document.sizes) != len(document.centres):
+            raise FormatError("release: the document is damaged: sizes and centres do not match")
+        return cls(
+            objective=document.objective,
+            columns=document.columns,
+            centres=document.centres,
+            sizes=document.sizes,
+            certificate=document.certificate,
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the release as JSON, whole or not at all."""
+        write_whole(path, self.to_json())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Release:
+        """Read a release that was saved."""
+        try:
+            content = Path(path).read_bytes()
+        except OSError as error:
+            raise FormatError(f"release: cannot read {str(path)!r}: {error.strerror}") from None
+        return cls.from_json(content)
+
+    def to_geojson(self, *, lon: str | None = None, lat: str | None = None) -> dict[str, Any]:
+        """The centres as GeoJSON points with their noisy sizes, for any map."""
+        east, north = find_axes(self.columns, lon, lat)
+        sizes = self.sizes or [None] * len(self.centres)
+        points = [(centre[east], centre[north]) for centre in self.centres]
+        properties = [
+            {"cluster": i, "size": None if size is None else round(size)} | dict(zip(self.columns, centre, strict=True))
+            for i, (centre, size) in enumerate(zip(self.centres, sizes, strict=True))
+        ]
+        document = feature_collection(points, properties)
+        return document | {"covey": {"epsilon": self.certificate.epsilon, "statement": self.certificate.statement}}
