@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from covey.errors import DataError
 from covey.fitting import fit
 from covey.private.lattice import to_lattice
-from covey.private.tables import Table, open_table
-from covey.public import resolve_bounds
+from covey.private.tables import open_table
+from covey.public import check_columns, resolve_bounds
 from covey.queries.voronoi import exact_scores, nearest
 from covey.terminal import progress_bar
 
@@ -86,7 +87,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         self.progress = progress
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> KMeans:
+    def fit(self, X: Any, y: Any = None) -> KMeans:  # noqa: ARG002
         """Cluster private rows: a numpy array, a pandas or polars frame, an Arrow table, or the path of a file."""
         with progress_bar(show=bool(self.progress)) as report:
             self.release_ = fit(
@@ -109,14 +110,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
                 progress=report,
             )
         table = open_table(X)
-        domain = resolve_bounds(self.bounds, names=table.names, width=table.width)
+        self._domain = resolve_bounds(self.bounds, names=table.names, width=table.width)
         self.cluster_centers_ = np.array(self.release_.centres)
-        self.n_features_in_ = domain.dimension
-        self._domain = domain
-        if hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        if domain.columns is not None:
-            self.feature_names_in_ = np.array(domain.columns, dtype=object)
+        if self._all_columns():
+            validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
+        else:
+            self.n_features_in_ = self._domain.dimension
+            self.feature_names_in_ = np.array(self._domain.columns, dtype=object)
         self._n_features_out = len(self.cluster_centers_)
         if self.verbose:
             from covey.terminal import say
@@ -124,7 +124,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             say(self.release_.certificate.statement)
         return self
 
-    def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> NDArray[np.intp]:
+    def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> NDArray[np.intp]:  # noqa: ARG002
         """Fit, then assign the caller's own rows. The assignment is exact and not private: do not publish it."""
         return self.fit(X).predict(X)
 
@@ -148,25 +148,25 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         scaled = (self.cluster_centers_ - np.array(self._domain.middle)) / np.array(self._domain.half)
         return self._domain.snap(scaled * self._domain.limit)
 
+    def _all_columns(self) -> bool:
+        """Whether the bounds are by position, for all columns of the data, and not for columns chosen by name."""
+        return getattr(self.bounds, "columns", None) is None
+
     def _lattice_rows(self, X: Any) -> list[NDArray[np.int32]]:
         table = open_table(X)
-        names = self._check_columns(table)
-        table.check_numeric(names)
-        return [to_lattice(read(), self._domain) for read in table.pieces(names)]
-
-    def _check_columns(self, table: Table) -> tuple[str, ...] | None:
-        wanted = self._domain.columns
-        if table.names is None or wanted is None:
+        names = self._domain.columns if table.names is not None else None
+        if names is not None and not self._all_columns():
+            check_columns(names, table.names or ())
+        elif isinstance(X, str | PathLike) or table.width != self.n_features_in_:
             if table.width != self.n_features_in_:
                 raise DataError(
                     f"X has {table.width} features, but {type(self).__name__} is expecting "
                     f"{self.n_features_in_} features as input."
                 )
-            return None
-        missing = [name for name in wanted if name not in table.names]
-        if missing:
-            raise DataError(f"X: has no column {missing[0]!r}; the fit used {', '.join(map(repr, wanted))}")
-        return wanted
+        else:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        table.check_numeric(names)
+        return [to_lattice(read(), self._domain) for read in table.pieces(names)]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -135,10 +135,11 @@ def check_request(
         raise ParameterError("engine", f"{algorithm!r} runs on {options}")
     if row.guarantee != "pure" and delta is None:
         raise ParameterError("delta", f"{algorithm!r} promises (epsilon, delta): give a delta, well below 1/n")
+    exceptional = Fraction(0) if delta is None else amount("delta", delta, below=1)
     return Request(
         k=whole_number("n_clusters", k, least=1),
         epsilon=amount("epsilon", epsilon),
-        delta=Fraction(0) if delta is None else amount("delta", delta, below=1),
+        delta=Fraction(0) if row.guarantee == "pure" else exceptional,  # a pure algorithm spends none
         algorithm=row,
         parameters=parameters,
         objective=objective,
@@ -252,7 +253,7 @@ def certify(
         algorithm=request.algorithm.name,
         parameters={"k": request.k, **request.parameters, **outcome.notes},
         epsilon=float(request.epsilon),
-        delta=0.0 if request.algorithm.guarantee == "pure" else float(request.delta),
+        delta=float(request.delta),
         neighbours=str(request.neighbours),
         person=str(request.person),
         domain=domain.describe(),

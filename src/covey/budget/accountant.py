@@ -19,7 +19,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from covey.budget.amounts import EPSILON_UNITS
-from covey.budget.gaussian import epsilon_bound, float_down, float_up, mu_bound, root_up
+from covey.budget.gaussian import Mixture, epsilon_bound, float_down, float_up, mu_bound, root_up
 from covey.errors import BudgetError, ParameterError
 from covey.events import Approximate, Event, Gaussian, Pure
 
@@ -206,7 +206,7 @@ def calibrate_gaussian(
     for the smallest common sigma found. Multipliers are multiples of 2^-20, rounded up.
 
     Guarantee: compose(others + the Gaussian events, delta=delta) is within (epsilon, delta); checked before returning.
-    The search stops within 0.2% of the best epsilon, or after six evaluations of the privacy loss distribution.
+    The search starts from the closed form and evaluates at most five privacy loss distributions.
     Edge cases: shares need not add up to 1. A BudgetError says that `others` leave nothing for Gaussian noise.
     """
     if not shares or any(not isinstance(s, Fraction | int) or s <= 0 for s in shares):
@@ -222,26 +222,37 @@ def calibrate_gaussian(
 def _calibrate(
     others: tuple[Event, ...], shares: tuple[Fraction, ...], epsilon: Fraction, delta: Fraction
 ) -> tuple[Fraction, ...]:
-    def multipliers(mu: float) -> tuple[Fraction, ...]:
-        return tuple(_multiplier(sum(shares, Fraction(0)) / share, mu=mu) for share in shares)
-
-    def cost(mu: float) -> float:
-        return float_up(compose([*others, *map(Gaussian, multipliers(mu))], delta=delta).epsilon)
-
-    sums, count = _tally([*others, *map(Gaussian, shares)]).sums(), len(shares)
-    goal = math.floor(epsilon * EPSILON_UNITS - 1) / EPSILON_UNITS  # the cost is rounded up to a unit
-    left = Fraction(goal) - count * DISCRETE_EPSILON
-    rest = float_down(_continuous_delta(delta, count) - sums.delta)
-    if left <= 0 or rest <= 0:
+    fixed = _tally(others)
+    sums, gaussians = fixed.sums(), fixed.gaussians + len(shares)
+    target = _continuous_delta(delta, gaussians)
+    # The cost is rounded up to a whole unit, so a unit is kept in hand.
+    left = epsilon - Fraction(2, EPSILON_UNITS) - gaussians * DISCRETE_EPSILON
+    if left <= 0 or sums.delta >= target:
         raise BudgetError(_NOTHING_LEFT)
-    # Beside plain addition the closed form is exact (low); no plan can beat Gaussian noise on its own (high).
-    low = mu_bound(epsilon=max(-1.0, float_down(left - sums.epsilon)), delta=rest)
-    high = mu_bound(epsilon=float(left), delta=float_up(_continuous_delta(delta, count)))
-    if others:
-        low = _search(cost, goal, low=low, high=high)
-    for shrink in (0.0, 2.0**-40, 2.0**-30, 2.0**-20, 2.0**-12):
-        if low > 0 and cost(low * (1 - shrink)) <= goal:
-            return multipliers(low * (1 - shrink))
+
+    def attempt(mu: float) -> tuple[Fraction, ...] | Fraction:
+        """Multipliers whose mu, with that of the others, is at most `mu`; or by how much epsilon is exceeded."""
+        multipliers = _multipliers(shares, mu_squared=Fraction(mu) ** 2 - fixed.mu_squared)
+        over = compose([*others, *map(Gaussian, multipliers)], delta=delta).epsilon - epsilon
+        return multipliers if over <= 0 else over
+
+    # Beside plain addition the closed form is exact (safe); no plan can beat Gaussian noise on its own (most).
+    safe = mu_bound(epsilon=float_down(left - sums.epsilon), delta=float_down(target - sums.delta))
+    most = mu_bound(epsilon=float_down(left), delta=float_down(target))
+    curve, goal = Mixture(fixed.pairs), float(left)
+    for _ in range(5 if fixed.pairs else 0):
+        mu = curve.mu(epsilon=goal, delta=float(target), most=most)
+        if mu <= safe or Fraction(mu) ** 2 <= fixed.mu_squared:
+            break
+        found = attempt(mu)
+        if isinstance(found, tuple):
+            return found
+        goal -= 1.05 * float(found)  # what the grid of losses adds to the closed form hardly changes with mu
+    for shrink in (2.0**-50, 2.0**-40, 2.0**-30, 2.0**-20, 2.0**-12):
+        mu = safe * (1 - shrink)
+        found = attempt(mu) if Fraction(mu) ** 2 > fixed.mu_squared else Fraction(1)
+        if isinstance(found, tuple):
+            return found
     raise BudgetError(_NOTHING_LEFT)
 
 
@@ -250,32 +261,12 @@ _NOTHING_LEFT = (
 )
 
 
-def _multiplier(ratio: Fraction, *, mu: float) -> Fraction:
-    """sqrt(ratio)/mu, rounded up to a multiple of 2^-20 in integer arithmetic."""
-    square = math.ceil(ratio / Fraction(mu) ** 2 * _MULTIPLIER_UNITS**2)
-    root = math.isqrt(square)
-    return Fraction(root if root * root == square else root + 1, _MULTIPLIER_UNITS)
-
-
-def _search(cost: Callable[[float], float], goal: float, *, low: float, high: float) -> float:
-    """The largest mu found with cost(mu) <= goal, by the secant method between low (within) and high (beyond).
-
-    low = 0 means that none is known. Costs are nearly linear in mu, so few evaluations are needed.
-    """
-    spent = cost(low) if low > 0 else 0.0
-    beyond: float | None = None
-    for _ in range(5):
-        if low > 0 and spent >= 0.998 * goal:
-            break
-        if low == 0:
-            guess = high / 2
-        elif beyond is None:
-            guess = min(low * goal / spent, (low + high) / 2) if low < high else low
-        else:
-            guess = low + (high - low) * min(0.95, (goal - spent) / (beyond - spent) * 0.999)
-        price = cost(guess)
-        if price <= goal:
-            low, spent = guess, price
-        else:
-            high, beyond = guess, price
-    return low
+def _multipliers(shares: tuple[Fraction, ...], *, mu_squared: Fraction) -> tuple[Fraction, ...]:
+    """sigma/sqrt(share) for each share, where the squares of 1/multiplier add up to mu_squared; rounded up."""
+    whole = sum(shares, Fraction(0))
+    roots = []
+    for share in shares:
+        square = math.ceil(whole / share / mu_squared * _MULTIPLIER_UNITS**2)
+        root = math.isqrt(square)
+        roots.append(Fraction(root if root * root == square else root + 1, _MULTIPLIER_UNITS))
+    return tuple(roots)

@@ -12,6 +12,7 @@ error is always added.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 
 # Above this the second term of the curve is left out, which can only make delta larger, and e^epsilon never overflows.
@@ -100,3 +101,56 @@ def mu_bound(*, epsilon: float, delta: float) -> float:
         else:
             high = middle
     return low
+
+
+class Mixture:
+    """The privacy curve of Gaussian noise composed with (epsilon, delta) events: a start for searches, not a bound.
+
+    Such an event loses +epsilon or -epsilon at worst, so the curve is a finite sum of Gaussian curves, shifted.
+    Beyond 512 different sums of losses, neighbouring ones are merged.
+    """
+
+    def __init__(self, pairs: Iterable[tuple[Fraction, Fraction, int]]) -> None:
+        self.losses = {0.0: 1.0}
+        self.lost = 0.0  # the probability of an unbounded loss
+        for epsilon, delta, times in pairs:
+            up = float(epsilon)
+            likely = 1 / (1 + math.exp(-min(up, 500.0)))
+            for _ in range(times):
+                spread: dict[float, float] = {}
+                for loss, weight in self.losses.items():
+                    for moved, part in ((loss + up, likely), (loss - up, 1 - likely)):
+                        moved = round(moved, 12)
+                        spread[moved] = spread.get(moved, 0.0) + weight * part
+                self.losses = _merged(spread)
+                self.lost = self.lost + float(delta) * (1 - self.lost)
+
+    def delta(self, *, mu: float, epsilon: float) -> float:
+        finite = sum(w * _delta_anywhere(mu=mu, epsilon=epsilon - loss) for loss, w in self.losses.items())
+        return self.lost + (1 - self.lost) * finite
+
+    def mu(self, *, epsilon: float, delta: float, most: float) -> float:
+        """The largest mu up to `most` whose curve passes below (epsilon, delta); 0 if none does."""
+        low, high = 0.0, most
+        for _ in range(50):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.delta(mu=middle, epsilon=epsilon) <= delta else (low, middle)
+        return low
+
+
+def _delta_anywhere(*, mu: float, epsilon: float) -> float:
+    """delta at any epsilon; below 0 the curve follows from the one above 0 by symmetry."""
+    if epsilon >= 0:
+        return delta_bound(mu=mu, epsilon=epsilon)
+    return 1 - math.exp(epsilon) * (1 - delta_bound(mu=mu, epsilon=-epsilon))
+
+
+def _merged(losses: dict[float, float], most: int = 512) -> dict[float, float]:
+    if len(losses) <= most:
+        return losses
+    step = (max(losses) - min(losses)) / (most - 1)
+    merged: dict[float, float] = {}
+    for loss, weight in losses.items():
+        place = round(loss / step) * step
+        merged[place] = merged.get(place, 0.0) + weight
+    return merged

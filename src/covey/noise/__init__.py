@@ -1,0 +1,19 @@
+"""NOISE: exact integer noise, and the mechanisms that know what it costs.
+
+`source` is the only place of randomness; `coins` turns it into choices of exact probability; `laplace`, `gaussian`,
+`selection` and `threshold` are the distributions, each with its proof note; `mechanisms` are the frozen descriptions
+that the curator uses. Nothing here sees a row or spends budget.
+"""
+
+from covey.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, ThresholdedLaplace
+from covey.noise.source import OsSource, SeededSource, Source
+
+__all__ = [
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "Exponential",
+    "OsSource",
+    "SeededSource",
+    "Source",
+    "ThresholdedLaplace",
+]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,7 +144,7 @@ class Wheel:
         if not 1 <= self.size < _TIE:
             raise ValueError("a wheel has 1 to 254 thresholds")
         certified = [threshold.leading(_HEAD + _MORE) for threshold in at_least]
-        if any(low > high for high, low in zip(certified, certified[1:], strict=False)):
+        if any(low > high for high, low in pairwise(certified)):
             raise ValueError("the thresholds of a wheel descend")
         self._thresholds = tuple(at_least)
         self._heads = np.array([edge >> _MORE for edge in certified], dtype=np.uint32)  # up to 2^16 itself

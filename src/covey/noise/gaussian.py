@@ -1,7 +1,7 @@
 """The discrete Gaussian distribution, exactly. Proof and edge cases: gaussian.md.
 
-P(X = x) is proportional to e^(-x²/(2σ²)) on the integers (Canonne, Kamath and Steinke 2020, arXiv 2004.00010): propose a
-discrete Laplace number Y of scale t = floor(σ) + 1, accept with probability exp(-(|Y| - σ²/t)²/(2σ²)). Floating
+P(X = x) is proportional to e^(-x²/(2σ²)) on the integers. Canonne, Kamath and Steinke (2020, arXiv 2004.00010): propose
+a discrete Laplace number Y of scale t = floor(σ) + 1, accept it with probability exp(-(|Y| - σ²/t)²/(2σ²)). Floating
 point only ever decides where it cannot be wrong; the rest is decided by certified digits.
 """
 
@@ -66,7 +66,8 @@ def _accepted(proposed: NDArray[np.int64], *, variance: Fraction, scale: int, so
     whole = variance // scale
     part = float(variance / scale - whole)
     away = np.abs(proposed) - whole - part
-    probability = np.exp(away * away * -float(1 / (2 * variance)))
+    with np.errstate(all="ignore"):  # underflow to 0 is meant, whatever the caller's settings
+        probability = np.exp(away * away * -float(1 / (2 * variance)))
     words = source.words(proposed.size, np.uint32)
     above = probability - words * _WORD  # the uniform number lies in [words, words + 1) · _WORD
     accepted = above >= _WORD + _MARGIN

@@ -56,14 +56,15 @@ def _behind(utilities: NDArray[np.int64]) -> NDArray[np.uint64]:
 def _pick_by_floats(behind: NDArray[np.uint64], *, rate: Fraction, word: int) -> int | None:
     """The index that U in [word, word + 1)/2^64 falls on, or None where floats cannot be sure.
 
-    The error, with u = 2^-53. The exponent x = behind·rate carries three roundings; where e^-x is not tiny, x < 745,
-    so x is off by less than 745·4u < 2^-41, e^-x by a relative 2^-41, and exp itself is trusted to 2^-49 only.
-    Beyond 745 the weight is less than 2^-1070 and so is its error. Adding up in rows, then the rows, makes at most
-    `additions` roundings on the way to any prefix of non-negative terms. So prefixes and total are off by less than
-    `error`·total, the point U·total too, and twice that plus the roundings of the test is less than 4·`error`·total.
+    The error, with u = 2^-53. The exponent x = behind·rate carries three roundings; while x < 708 it is off by less
+    than 708·4u < 2^-41, so e^-x by a relative 2^-41, and exp itself is trusted to 2^-49 only. Beyond 708 the weight
+    is less than 2^-1020 and so is its error. Adding up in rows, then the rows, makes at most `additions` roundings
+    on the way to any prefix of non-negative terms. So prefixes and total (which is at least 1) are off by less than
+    `error`·total, the point U·total too, and both, with the roundings of the test, by less than 4·`error`·total.
     """
     slope = float(min(rate, Fraction(2**80)))  # from 2^80 on, everything behind the best weighs 0 in floats
-    weights = np.exp(behind * -slope)
+    with np.errstate(all="ignore"):  # underflow to 0 is meant, and must not raise because of a utility
+        weights = np.exp(behind * -slope)
     width = isqrt(weights.size - 1) + 1
     full = weights.size // width * width
     rows = weights[:full].reshape(-1, width).sum(axis=1)
@@ -74,7 +75,7 @@ def _pick_by_floats(behind: NDArray[np.uint64], *, rate: Fraction, word: int) ->
     margin = 4 * error * total
 
     point = word * 2.0**-64 * total
-    row = int(np.searchsorted(starts, point, side="right")) - 1
+    row = min(int(np.searchsorted(starts, point, side="right")) - 1, (weights.size - 1) // width)
     edges = starts[row] + np.concatenate([[0.0], np.cumsum(weights[row * width : (row + 1) * width])])
     column = min(int(np.searchsorted(edges, point, side="right")) - 1, edges.size - 2)
     index = row * width + column
@@ -86,7 +87,8 @@ def _pick_by_floats(behind: NDArray[np.uint64], *, rate: Fraction, word: int) ->
 
 
 def _pick_exactly(behind: NDArray[np.uint64], *, rate: Fraction, uniform: Uniform) -> int:
-    distances, group = np.unique(behind, return_inverse=True)
+    distances, inverse = np.unique(behind, return_inverse=True)
+    group = inverse.tolist()
     bits = 128
     while True:
         weights = [exp_bounds(rate * int(distance), bits) for distance in distances]  # one per distinct utility
