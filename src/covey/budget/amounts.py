@@ -47,7 +47,7 @@ def _fitting(whole: int, units: int, *, name: str) -> int:
     return whole
 
 
-def shown(value: Fraction) -> str:
+def shown(value: Fraction | int) -> str:
     """A fraction as a short decimal for messages: exact for whole units, six digits otherwise."""
     if DELTA_UNITS % value.denominator:
         return f"{float(value):.6g}"

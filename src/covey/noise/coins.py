@@ -166,7 +166,7 @@ class Wheel:
         further = source.words(words.size, np.uint64)
         same = words[:, None] == self._heads
         below = (words[:, None] < self._heads) | (same & (further[:, None] < self._tails))
-        drawn = below.sum(axis=1, dtype=np.uint8)
+        drawn: NDArray[np.uint8] = below.sum(axis=1, dtype=np.uint8)
         for tie in np.flatnonzero((same & (further[:, None] == self._tails)).any(axis=1)):
             value = int(words[tie]) << _MORE | int(further[tie])
             uniform = Uniform(source, value=value, bits=_HEAD + _MORE)

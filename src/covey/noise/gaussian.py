@@ -70,7 +70,7 @@ def _accepted(proposed: NDArray[np.int64], *, variance: Fraction, scale: int, so
         probability = np.exp(away * away * -float(1 / (2 * variance)))
     words = source.words(proposed.size, np.uint32)
     above = probability - words * _WORD  # the uniform number lies in [words, words + 1) · _WORD
-    accepted = above >= _WORD + _MARGIN
+    accepted: NDArray[np.bool_] = above >= _WORD + _MARGIN
     for unsure in np.flatnonzero(~accepted & (above > -_MARGIN)):
         exponent = (abs(int(proposed[unsure])) - variance / scale) ** 2 / (2 * variance)
         uniform = Uniform(source, value=int(words[unsure]), bits=32)

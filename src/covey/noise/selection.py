@@ -50,7 +50,8 @@ def pick_exactly(utilities: NDArray[np.int64], *, rate: Fraction, uniform: Unifo
 def _behind(utilities: NDArray[np.int64]) -> NDArray[np.uint64]:
     """How far each utility is behind the best: 0 .. 2^64 - 1, exact because the subtraction is modulo 2^64."""
     unsigned: NDArray[np.uint64] = utilities.view(np.uint64)
-    return unsigned[utilities.argmax()] - unsigned
+    best: np.uint64 = unsigned[utilities.argmax()]
+    return np.subtract(best, unsigned)
 
 
 def _pick_by_floats(behind: NDArray[np.uint64], *, rate: Fraction, word: int) -> int | None:
@@ -78,7 +79,7 @@ def _pick_by_floats(behind: NDArray[np.uint64], *, rate: Fraction, word: int) ->
     row = min(int(np.searchsorted(starts, point, side="right")) - 1, (weights.size - 1) // width)
     edges = starts[row] + np.concatenate([[0.0], np.cumsum(weights[row * width : (row + 1) * width])])
     column = min(int(np.searchsorted(edges, point, side="right")) - 1, edges.size - 2)
-    index = row * width + column
+    index: int = row * width + column
     if index > 0 and point - edges[column] < margin:
         return None
     if index < weights.size - 1 and edges[column + 1] - point < margin:

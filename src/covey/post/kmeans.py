@@ -1,5 +1,6 @@
 """Weighted k-means of a synopsis: points with noisy weights of either sign. Free: it never sees rows."""
 
+import os
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +13,11 @@ from covey.post.distances import Floats, as_box, as_rows, as_weights, blocks, co
 __all__ = ["Clustering", "cost", "nearest", "weighted_kmeans"]
 
 _STILL = 1e-4  # a start is finished when no centre moves by more than this fraction of the synopsis's spread
+_PATIENCE = int(os.environ.get("PA","4"))
+_WORTH_SCOUTING = float(os.environ.get("WS","1e-3"))
+_WORTH = float(os.environ.get("WP","1e-4"))
 _LONG_ROW = 48  # from this many centres on, argmin along a row beats a running minimum over centres
-_LIGHT = 1e-9  # a cluster whose net weight is at most this fraction of the largest weight keeps its centre
+_LIGHT = 1e-12  # a cluster whose net weight is at most this fraction of the largest weight keeps its centre
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +68,11 @@ def weighted_kmeans(
 
     if len(v) > 2 * coarse:
         buckets = coarsen(y, v, limit=max(coarse, 16 * k))
-        c, scores = _lloyd(_Cells.of_buckets(y, v, buckets), c, box=box, rounds=rounds)
-        c = c[_first_distinct(scores, polish)]
-    c, scores = _lloyd(_Cells.of_points(y, v), c, box=box, rounds=rounds)
+        c, costs = _lloyd(_Cells.of_buckets(y, v, buckets), c, box=box, rounds=rounds, worth=_WORTH_SCOUTING)
+        c = c[_first_distinct(costs, polish)]
+    c, costs = _lloyd(_Cells.of_points(y, v), c, box=box, rounds=rounds, worth=_WORTH)
 
-    centres = np.clip(c[scores.argmin()] * unit + middle, low, high)
+    centres = np.clip(c[costs.argmin()] * unit + middle, low, high)
     labels = nearest(x, centres)
     sizes = np.bincount(labels, w / heaviest, k) * heaviest
     return Clustering(centres, sizes, cost_of_labels(x, w, centres, labels))
@@ -80,12 +84,13 @@ class _Cells:
 
     at: Floats  # (d + 1) x n: position, and a row of ones
     adds: Floats  # (d + 1) x n: weight x position, and weight
+    squares: float  # the sum of weight x squared norm
 
     @staticmethod
     def of_points(x: Floats, w: Floats) -> "_Cells":
         at = np.ones((x.shape[1] + 1, len(w)))
         at[:-1] = x.T
-        return _Cells(at, at * w)
+        return _Cells(at, at * w, _squares(x, w))
 
     @staticmethod
     def of_buckets(x: Floats, w: Floats, bucket: NDArray[np.intp]) -> "_Cells":
@@ -99,7 +104,7 @@ class _Cells:
             at[a] = np.bincount(bucket, mass * column, count) / divisor
             adds[a] = np.bincount(bucket, w * column, count)
         adds[-1] = np.bincount(bucket, w, count)
-        return _Cells(at, adds)
+        return _Cells(at, adds, _squares(x, w))
 
     @property
     def spread(self) -> float:
@@ -120,6 +125,11 @@ class _Cells:
             for a, column in enumerate(self.adds):
                 out[i, a] = np.bincount(label, column, k)
         return out.transpose(0, 2, 1)
+
+    def costs(self, centres: Floats, sums: Floats) -> Floats:
+        """The cost of each start's centres, given its sums."""
+        norms = np.square(centres).sum(axis=2)
+        return self.squares + (norms * sums[:, :, -1]).sum(axis=1) - 2.0 * (centres * sums[:, :, :-1]).sum(axis=(1, 2))
 
     def _labels(self, centres: Floats) -> NDArray[np.integer]:
         """The nearest centre of each cell for each start (s x n); ties go to the lowest index."""
@@ -143,6 +153,10 @@ class _Cells:
         return labels
 
 
+def _squares(x: Floats, w: Floats) -> float:
+    return float(w @ np.einsum("nd,nd->n", x, x))
+
+
 def _lowest(scores: Floats) -> NDArray[np.uint8]:
     """The position of the minimum along axis 1, the first of equals. Overwrites the scores of centre 0.
 
@@ -160,30 +174,33 @@ def _lowest(scores: Floats) -> NDArray[np.uint8]:
     return label
 
 
-def _lloyd(cells: _Cells, starts: Floats, *, box: tuple[Floats, Floats], rounds: int) -> tuple[Floats, Floats]:
-    """The best centres that each start passes through, and their costs (up to a constant of the cells)."""
+def _lloyd(
+    cells: _Cells, starts: Floats, *, box: tuple[Floats, Floats], rounds: int, worth: float
+) -> tuple[Floats, Floats]:
+    """The best centres that each start passes through, and their costs.
+
+    A start ends when its centres stand still, or when _PATIENCE rounds together lowered its cost by less than the
+    fraction `worth`: with negative weights, centres may circle for ever.
+    """
     still = _STILL * cells.spread
     best, lowest = starts.copy(), np.full(len(starts), np.inf)
     running, centres = np.arange(len(starts)), starts
     moved = np.full(len(starts), np.inf)
+    history = np.full((len(starts), _PATIENCE), np.inf)
     for done in range(rounds + 1):
         sums = cells.sums(centres)
-        scores = _scores(centres, sums)
-        better = scores < lowest[running]
-        best[running[better]], lowest[running[better]] = centres[better], scores[better]
-        go = moved > still
+        costs = cells.costs(centres, sums)
+        better = costs < lowest[running]
+        best[running[better]], lowest[running[better]] = centres[better], costs[better]
+        gain = history[running, done % _PATIENCE] - lowest[running]
+        history[running, done % _PATIENCE] = lowest[running]
+        go = (moved > still) & (gain > worth * np.abs(lowest[running]))
         if done == rounds or not go.any():
             break
         running, before = running[go], centres[go]
         centres = _update(before, sums[go], box)
         moved = np.sqrt(np.square(centres - before).sum(axis=2)).max(axis=1)
     return best, lowest
-
-
-def _scores(centres: Floats, sums: Floats) -> Floats:
-    """Each start's cost less the cells' own sum of weight x squared norm, which all starts share."""
-    norms = np.square(centres).sum(axis=2)
-    return (norms * sums[:, :, -1]).sum(axis=1) - 2.0 * (centres * sums[:, :, :-1]).sum(axis=(1, 2))
 
 
 def _update(centres: Floats, sums: Floats, box: tuple[Floats, Floats]) -> Floats:

@@ -1,0 +1,112 @@
+"""The anchor: a small file, kept away from the ledger, that says how far the ledger had come.
+
+A ledger restored from an old copy is a valid chain, so nothing inside it can tell that charges are missing. The
+anchor can: its (sequence, hash) must be in the chain. It only moves forward, whichever process writes it last, and
+is on disk before rows are read. A ledger may be ahead of its anchor: a process died between the two.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from covey.budget.chain import State
+from covey.errors import LedgerError
+
+
+class Anchor(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="format", tag="covey-anchor-1"):
+    """What an anchor file holds, as JSON."""
+
+    ledger: str
+    sequence: int
+    hash: str
+
+
+def read(path: str) -> Anchor:
+    """The anchor at `path`. Raises a LedgerError if it is missing or is not an anchor."""
+    try:
+        raw = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise LedgerError(
+            f"{path}: the anchor of this ledger is missing. Put it back; if it is lost and this ledger is certainly "
+            "the newest copy, write a new one with Ledger.renew_anchor"
+        ) from None
+    except OSError as error:
+        raise LedgerError(f"{path}: the anchor cannot be read: {error.strerror}") from None
+    try:
+        return msgspec.json.decode(raw, type=Anchor)
+    except msgspec.MsgspecError:
+        raise LedgerError(f"{path}: is not the anchor of a Covey ledger, or was changed") from None
+
+
+def check(state: State, *, where: str) -> None:
+    """Refuse a chain that does not hold what its anchor says. A ledger without an anchor passes."""
+    if state.anchor is None:
+        return
+    anchor = read(state.anchor)
+    if anchor.ledger != state.ledger:
+        raise LedgerError(f"{where}: its anchor {state.anchor} belongs to another ledger")
+    last = len(state.entries)
+    if anchor.sequence > last:
+        raise LedgerError(
+            f"{where}: the ledger ends at entry {last}, but its anchor {state.anchor} has seen entry "
+            f"{anchor.sequence}: this is an old copy. Restore the newest ledger"
+        )
+    if anchor.sequence < 1 or state.entries[anchor.sequence - 1].hash != anchor.hash:
+        raise LedgerError(f"{where}: entry {anchor.sequence} is not the one its anchor {state.anchor} has seen")
+
+
+def start(path: str, *, ledger: str, sequence: int, hash: str) -> None:
+    """Write the first anchor of a ledger; refuses to replace a file."""
+    with _locked(path):
+        if os.path.lexists(path):
+            raise LedgerError(f"{path}: exists already; an anchor serves one ledger")
+        _write(path, Anchor(ledger=ledger, sequence=sequence, hash=hash))
+
+
+def advance(path: str, *, ledger: str, sequence: int, hash: str) -> None:
+    """Move the anchor forward to this entry, durably. One that is further already stays as it is."""
+    with _locked(path):
+        current = read(path)
+        if current.ledger != ledger:
+            raise LedgerError(f"{path}: the anchor belongs to another ledger")
+        if current.sequence < sequence:
+            _write(path, Anchor(ledger=ledger, sequence=sequence, hash=hash))
+
+
+@contextmanager
+def _locked(path: str) -> Iterator[None]:
+    """Hold the anchor's lock file and turn errors of the file system into one line."""
+    try:
+        import fcntl
+    except ImportError:  # pragma: no cover
+        raise LedgerError("anchors need a system with fcntl locks (Linux, macOS)") from None
+    try:
+        lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(lock)  # releases the lock
+    except OSError as error:
+        raise LedgerError(f"{path}: the anchor cannot be written: {error.strerror}") from None
+
+
+def _write(path: str, anchor: Anchor) -> None:
+    """Replace the file in one step: a crash leaves the old anchor or the new one. Only called under the lock."""
+    unfinished = f"{path}.new"
+    file = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with open(file, "wb") as out:
+        out.write(msgspec.json.encode(anchor) + b"\n")
+        out.flush()
+        os.fsync(out.fileno())
+    os.replace(unfinished, path)
+    folder = os.open(os.path.dirname(path) or ".", os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
