@@ -242,8 +242,8 @@ def run(
     outcome = request.algorithm.run(curator, **supplied, **request.parameters)
     head = LedgerHead(sequence=receipts[0].sequence, hash=receipts[0].hash) if ledger is not None else None
     release = certify(request, domain, outcome, dataset=dataset, head=head, seeded=source.seeded)
-    book.finish(receipts[0], release.to_json())
-    return release
+    finished = book.finish(receipts[0], release.to_json())
+    return Release.from_json(finished.document)  # with a key, the first to finish: not always this one
 
 
 def certify(

@@ -82,7 +82,7 @@ class Box:
     columns: tuple[str, ...] | None
     ranges: tuple[tuple[float, float], ...]
 
-    def __init__(self, *by_position: Sequence[float], **by_name: Sequence[float]) -> None:
+    def __init__(self, /, *by_position: Sequence[float], **by_name: Sequence[float]) -> None:
         if by_position and by_name:
             raise ParameterError("bounds", "a Box takes ranges by position or by column name, not both")
         if not (by_position or by_name):

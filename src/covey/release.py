@@ -152,7 +152,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     def to_geojson(self, *, lon: str | None = None, lat: str | None = None) -> dict[str, Any]:
         """The centres as GeoJSON points with their noisy sizes, for any map."""
         east, north = find_axes(self.columns, lon, lat)
-        sizes = self.sizes or [None] * len(self.centres)
+        sizes: list[float] | list[None] = self.sizes or [None] * len(self.centres)
         points = [(centre[east], centre[north]) for centre in self.centres]
         properties = [
             {"cluster": i, "size": None if size is None else round(size)} | dict(zip(self.columns, centre, strict=True))

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from covey.algorithms.auto import auto
+from covey.algorithms.blocks import blocks
+from covey.algorithms.genetic import genetic
 from covey.algorithms.grid import grid
 from covey.algorithms.hybrid import hybrid
 from covey.algorithms.lloyd import lloyd
@@ -51,6 +53,13 @@ ALGORITHMS: dict[str, Algorithm] = {
         Algorithm(name="auto", run=auto, summary="the best choice for the dimension", paper="Covey"),
         Algorithm(name="lloyd", run=lloyd, summary="rounds of noisy averaging", paper="DPLloyd (Su et al. 2016)"),
         Algorithm(name="grid", run=grid, summary="one noisy histogram, clustered", paper="EUGkM (Su et al. 2016)"),
+        Algorithm(
+            name="blocks",
+            run=blocks,
+            summary="k-means in random blocks, averaged",
+            paper="GkM, GkM-3K (Su et al. 2016)",
+        ),
+        Algorithm(name="genetic", run=genetic, summary="a private genetic search", paper="PGkM (Su et al. 2016)"),
         Algorithm(name="hybrid", run=hybrid, summary="a grid, then one noisy round", paper="Hybrid (Su et al. 2016)"),
     )
 }

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -23,10 +23,12 @@ from covey.budget.gaussian import Mixture, epsilon_bound, float_down, float_up, 
 from covey.errors import BudgetError, ParameterError
 from covey.events import Approximate, Event, Gaussian, Pure
 
-# Exact discrete Gaussian noise instead of continuous noise, per event: see accountant.md.
-DISCRETE_EPSILON = Fraction(1, 2**20)
-DISCRETE_DELTA = Fraction(1, 2**97)
-DISCRETE_FACTOR = 1 + Fraction(1, 2**19)
+# What discrete Gaussian noise may cost beyond the continuous noise that is accounted for, per event, and up to which
+# epsilon of the plan that is proven: a copy of noise/mechanisms.py, whose gaussian.md holds the proof.
+GAUSSIAN_EPSILON = Fraction(1, 2**20)
+GAUSSIAN_DELTA_FACTOR = Fraction(1, 2**29)
+GAUSSIAN_DELTA = Fraction(1, 2**150)
+GAUSSIAN_LARGEST_EPSILON = 100
 
 # What the Fourier transforms of a privacy loss distribution may lose to rounding, per part.
 _ROUNDING_DELTA = Fraction(1, 2**40)
@@ -61,6 +63,7 @@ def compose(events: Sequence[Event], *, delta: Fraction) -> Cost:
       pure events only                epsilon is their exact sum and delta 0, whatever delta was offered
       approximate events, no Gaussian delta is their exact sum where plain addition is the smaller bound
       a Gaussian event and delta 0    refused: Gaussian noise always needs a delta
+      Gaussian, and epsilon above 100 refused: there the proof for discrete noise ends
       deltas that exceed `delta`      refused
       an unknown kind of event        refused; no event is ever free
     """
@@ -136,12 +139,16 @@ def _compose(tally: _Tally, delta: Fraction) -> Cost:
     epsilon = sums.epsilon + Fraction(alone)
     if tally.pairs:
         epsilon = min(epsilon, Fraction(_distribution_epsilon(tally, target)))
-    return Cost(_round_up(epsilon + tally.gaussians * DISCRETE_EPSILON), delta)
+    if epsilon > GAUSSIAN_LARGEST_EPSILON:
+        raise ParameterError(
+            "events", f"a plan with Gaussian noise may cost at most epsilon {GAUSSIAN_LARGEST_EPSILON}: add more noise"
+        )
+    return Cost(_round_up(epsilon + tally.gaussians * GAUSSIAN_EPSILON), delta)
 
 
 def _continuous_delta(delta: Fraction, gaussians: int) -> Fraction:
     """What remains of delta for continuous noise, after what discrete noise may differ from it."""
-    return max(Fraction(0), delta - gaussians * DISCRETE_DELTA) / DISCRETE_FACTOR**gaussians
+    return max(Fraction(0), delta - gaussians * GAUSSIAN_DELTA) / (1 + gaussians * GAUSSIAN_DELTA_FACTOR)
 
 
 def _round_up(epsilon: Fraction) -> Fraction:
@@ -207,7 +214,8 @@ def calibrate_gaussian(
 
     Guarantee: compose(others + the Gaussian events, delta=delta) is within (epsilon, delta); checked before returning.
     The search starts from the closed form and evaluates at most five privacy loss distributions.
-    Edge cases: shares need not add up to 1. A BudgetError says that `others` leave nothing for Gaussian noise.
+    Edge cases: shares need not add up to 1. Of an epsilon above 99 only 99 is used. A BudgetError says that `others`
+    leave nothing for Gaussian noise.
     """
     if not shares or any(not isinstance(s, Fraction | int) or s <= 0 for s in shares):
         raise ParameterError("shares", "must be exact fractions above 0, at least one")
@@ -226,7 +234,9 @@ def _calibrate(
     sums, gaussians = fixed.sums(), fixed.gaussians + len(shares)
     target = _continuous_delta(delta, gaussians)
     # The cost is rounded up to a whole unit, so a unit is kept in hand.
-    left = epsilon - Fraction(2, EPSILON_UNITS) - gaussians * DISCRETE_EPSILON
+    left = (
+        min(epsilon, Fraction(GAUSSIAN_LARGEST_EPSILON - 1)) - gaussians * GAUSSIAN_EPSILON - Fraction(2, EPSILON_UNITS)
+    )
     if left <= 0 or sums.delta >= target:
         raise BudgetError(_NOTHING_LEFT)
 

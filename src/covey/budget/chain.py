@@ -19,6 +19,7 @@ from typing import NamedTuple
 from covey.errors import LedgerError
 
 FIRST_PREVIOUS = "0" * 64
+_TYPES = frozenset({int, str, type(None)})
 
 
 class Entry(NamedTuple):
@@ -74,26 +75,28 @@ def now() -> str:
 
 def digest(*fields: str | int | bytes | None) -> str:
     """The SHA-256 of some fields, each with its kind and length, so that no two lists of fields look alike."""
-    parts = []
-    for value in fields:
-        if value is None:
-            encoded = b"n"
-        elif isinstance(value, int):
-            encoded = b"i%d" % value
-        elif isinstance(value, str):
-            encoded = b"s" + value.encode()
-        else:
-            encoded = b"b" + value
-        parts.append(b"%d:" % len(encoded) + encoded)
-    return hashlib.sha256(b"".join(parts)).hexdigest()
+    return hashlib.sha256(b"".join([_encoded(value) for value in fields])).hexdigest()
+
+
+def _encoded(value: str | int | bytes | None) -> bytes:
+    if value is None:
+        return b"1:n"
+    if isinstance(value, str):
+        raw = b"s" + value.encode()
+    elif isinstance(value, int):
+        raw = b"i%d" % value
+    else:
+        raw = b"b" + value
+    return b"%d:%b" % (len(raw), raw)
 
 
 def linked(state: State, kind: str, **fields: str | int | None) -> Entry:
     """The entry of this kind that follows the state's last one."""
     previous = state.entries[-1].hash if state.entries else FIRST_PREVIOUS
-    blank = Entry(len(state.entries) + 1, kind, now(), *(None,) * 10, previous, "")
-    entry = blank._replace(**fields)
-    return entry._replace(hash=digest("covey-ledger-1", *entry[:-1]))
+    known: dict[str, str | int | None] = {"sequence": len(state.entries) + 1, "kind": kind, "time": now()}
+    values = known | fields | {"previous": previous}
+    row = [values.get(name) for name in Entry._fields[:-1]]
+    return Entry._make([*row, digest("covey-ledger-1", *row)])
 
 
 def replay(rows: Iterable[Sequence[object]], *, where: str) -> State:
@@ -101,14 +104,12 @@ def replay(rows: Iterable[Sequence[object]], *, where: str) -> State:
     state = State()
     previous = FIRST_PREVIOUS
     for place, row in enumerate(rows, start=1):
-        entry = Entry._make(row)  # type: ignore[arg-type]  # the hash vouches for the types
+        entry = Entry._make(row)
         if entry.sequence != place:
             raise LedgerError(f"{where}: entry {place} is missing")
         if entry.previous != previous:
             raise LedgerError(f"{where}: entry {place} does not follow entry {place - 1}: the ledger was changed")
-        if not all(value is None or type(value) in (int, str) for value in row) or entry.hash != digest(
-            "covey-ledger-1", *entry[:-1]
-        ):
+        if not _TYPES.issuperset(map(type, row)) or entry.hash != digest("covey-ledger-1", *entry[:-1]):
             raise LedgerError(f"{where}: entry {place} was changed after it was written")
         problem = _apply(state, entry)
         if problem:

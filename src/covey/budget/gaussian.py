@@ -43,9 +43,9 @@ def root_up(value: Fraction) -> float:
 
 
 def delta_bound(*, mu: float, epsilon: float) -> float:
-    """At least the exact delta of Gaussian noise at this epsilon; within 0.001% of it for epsilon below 600 and mu above 1e-6.
+    """At least the exact delta of Gaussian noise at this epsilon, and at most 1; 0 if mu is 0.
 
-    mu = 0 (no Gaussian noise was charged for) gives 0. Never above 1.
+    Within 0.001% of the exact value for epsilon below 600 and mu above 1e-6.
     """
     if mu == 0.0:
         return 0.0

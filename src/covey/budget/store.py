@@ -121,9 +121,10 @@ class Store:
         """Refuse, by name, what is not a ledger of this format. Part of every transaction."""
         if self.path is not None and _one(connection, "PRAGMA journal_mode") != "delete":
             raise LedgerError(f"{self.where}: its journal mode was changed; a ledger uses journal_mode=DELETE")
-        if _one(connection, "PRAGMA page_count") == 0:
+        application = _one(connection, "PRAGMA application_id")
+        if application == 0 and _one(connection, "SELECT count(*) FROM sqlite_master") == 0:
             raise LedgerError(f"{self.where}: is empty: it was cut off, or its creation was interrupted")
-        if _one(connection, "PRAGMA application_id") != APPLICATION:
+        if application != APPLICATION:
             raise LedgerError(f"{self.where}: is an SQLite file, but not a Covey ledger")
         version = _one(connection, "PRAGMA user_version")
         if version != FORMAT:
@@ -156,9 +157,7 @@ def commit(connection: sqlite3.Connection) -> None:
 
 def _connect(target: str) -> sqlite3.Connection:
     # isolation_level=None: the module starts no transaction of its own.
-    connection = sqlite3.connect(
-        target, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True
-    )
+    connection = sqlite3.connect(target, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)
     try:
         connection.execute("PRAGMA synchronous=EXTRA")
         connection.execute("PRAGMA cell_size_check=ON")
@@ -170,8 +169,7 @@ def _connect(target: str) -> sqlite3.Connection:
 
 
 def _make(connection: sqlite3.Connection) -> None:
-    if _one(connection, "PRAGMA page_count") != 0:
-        raise LedgerError("a new ledger needs an empty file")  # claimed by `create`, so only a race gets here
+    # `create` claimed an empty file; a CREATE TABLE fails should anyone have written to it since.
     connection.execute(f"PRAGMA application_id={APPLICATION}")
     connection.execute(f"PRAGMA user_version={FORMAT}")
     for sql in _SCHEMA.values():

@@ -8,7 +8,7 @@ it digit by digit, and asks for more digits of both only while they agree. So th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import pairwise
 
@@ -24,21 +24,20 @@ _TIE = 255
 
 
 def exp_bounds(exponent: Fraction, bits: int) -> tuple[int, int]:
-    """Integers low <= e^-exponent · 2^bits <= high, for an exponent >= 0; at most a few units apart.
+    """Integers low <= e^-exponent · 2^bits <= high <= low + 3, for an exponent >= 0.
 
-    Decimal.exp is correctly rounded to nearest, so the neighbours of its results enclose the truth.
+    Decimal's division, exp and multiplication are correctly rounded, each to a relative 10^(1 - digits) at most. The
+    exponent is below `bits`, so the rounding of the quotient moves e^-exponent by a relative bits·10^(1 - digits). All
+    together that is less than 2^bits·(bits + 3)·10^(1 - digits) < (bits + 3)·10^-14 < 1 unit.
     """
     if exponent == 0:
         return 1 << bits, 1 << bits
     if exponent >= bits:  # e^-bits < 2^-bits: do not bother decimal with exponents that may be astronomic
         return 0, 1
-    digits = bits * 302 // 1000 + 16  # 2^bits has fewer than 0.302·bits + 1 digits; the rest are guard digits
-    down = Context(prec=digits, rounding=ROUND_FLOOR)
-    up = Context(prec=digits, rounding=ROUND_CEILING)
-    top, bottom, unit = Decimal(-exponent.numerator), Decimal(exponent.denominator), Decimal(1 << bits)
-    low = down.exp(down.divide(top, bottom)).next_minus(down)
-    high = up.exp(up.divide(top, bottom)).next_plus(up)
-    return int(down.multiply(low, unit)), int(up.multiply(high, unit)) + 1
+    context = Context(prec=bits * 302 // 1000 + 16)  # 2^bits < 10^(0.302·bits): at least 15 guard digits
+    quotient = context.divide(Decimal(-exponent.numerator), Decimal(exponent.denominator))
+    units = int(context.multiply(context.exp(quotient), Decimal(1 << bits)))
+    return max(units - 1, 0), units + 2
 
 
 class Probability:

@@ -23,6 +23,7 @@ from covey.noise.source import Source
 from covey.private.engine import Engine, Sealed
 from covey.public import Domain, Neighbours
 from covey.queries.base import KeyedQuery, Query
+from covey.queries.blocks import BlockCentres
 from covey.queries.counts import Count
 
 Integers = NDArray[np.int64]
@@ -49,6 +50,13 @@ class Picks(Protocol):
 
     def event(self) -> Event: ...
     def pick(self, utilities: Integers, sensitivity: Sensitivity, source: Source) -> int: ...
+
+
+class Averages(Protocol):
+    """A mechanism that averages the lines of a table, private for replacing one line."""
+
+    def event(self) -> Event: ...
+    def average(self, table: Integers, limit: int, source: Source) -> NDArray[np.float64]: ...
 
 
 class Curator(Sealed):
@@ -97,8 +105,33 @@ class Curator(Sealed):
 
     def select(self, query: Query, mechanism: Picks) -> int:
         """The index of one of the query's candidates, picked at random with a preference for large utilities."""
-        sensitivity = self._pay(query, mechanism.event())
-        return mechanism.pick(self._engine.total(query), sensitivity, self._source)
+        return self.select_several(query, mechanism, times=1)[0]
+
+    def select_several(self, query: Query, mechanism: Picks, *, times: int) -> list[int]:
+        """Different candidates, picked one after the other, each pick an event of its own; one pass over the rows."""
+        if not 1 <= times <= query.size:
+            raise ParameterError("times", f"must be from 1 to the number of candidates, {query.size}")
+        for _ in range(times):
+            self._draw(query, mechanism.event())
+        sensitivity = query.sensitivity(self.neighbours)
+        utilities = self._engine.total(query)
+        left = np.arange(query.size)
+        picked: list[int] = []
+        for _ in range(times):
+            place = mechanism.pick(utilities[left], sensitivity, self._source)
+            picked.append(int(left[place]))
+            left = np.delete(left, place)
+        return picked
+
+    def average_blocks(self, query: BlockCentres, mechanism: Averages) -> NDArray[np.float64]:
+        """Noisy averages over random blocks of rows of each block's answer. Proof: queries/blocks.md.
+
+        Each row draws its block independently of its value and of other rows, so one person touches one block, under
+        either relation; the mechanism is private for replacing one block's answer by any other.
+        """
+        self._draw(query, mechanism.event())
+        outputs = self._engine.block_outputs(query, self._source)
+        return mechanism.average(outputs, self.domain.limit, self._source)
 
     def public_count(self) -> int:
         """The number of rows, where the relation makes it public: replace-one. Free, but only once charged."""
@@ -109,10 +142,13 @@ class Curator(Sealed):
         return int(self._engine.total(Count(self.domain))[0])
 
     def _pay(self, query: Query | KeyedQuery, event: Event) -> Sensitivity:
+        self._draw(query, event)
+        return query.sensitivity(self.neighbours)
+
+    def _draw(self, query: Query | KeyedQuery | BlockCentres, event: Event) -> None:
         if query.domain != self.domain:
             raise ParameterError("query", "was made for another domain, so its sensitivity would be wrong")
         self._reserve.draw(event, why=query.name)
         if self._progress is not None:
             self._progress(self._done, self._steps, query.name)
         self._done += 1
-        return query.sensitivity(self.neighbours)

@@ -7,7 +7,9 @@ from typing import NoReturn, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from covey.noise.source import Source
 from covey.queries.base import KeyedQuery, Query
+from covey.queries.blocks import BlockCentres
 from covey.queries.counts import Grid
 
 
@@ -24,6 +26,10 @@ class Engine(Protocol):
 
     def cells(self, grid: Grid) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The table of weighted lattice cells that whole queries work on: occupied cells, ascending, and their rows."""
+        ...
+
+    def block_outputs(self, query: BlockCentres, source: Source) -> NDArray[np.int64]:
+        """The query's answer for each of its blocks; every row draws its block from `source`, by coins of its own."""
         ...
 
 

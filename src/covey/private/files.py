@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -24,8 +25,9 @@ from covey.errors import DataError
 from covey.private.engine import Sealed
 from covey.private.tables import Piece, Table, arrow_is_numeric, arrow_numbers, not_numeric, piece_rows
 
-NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
-QUOTE, NEWLINE = 34, 10
+NUMBER = r"^\s*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?)\s*$"
+BOM, QUOTE = b"\xef\xbb\xbf", b'"'
+COMMA, NEWLINE = 44, 10
 LONGEST_LINE = 2**16
 SNIFF_ROWS = 1000  # how far the schema check of a CSV looks
 
@@ -73,24 +75,31 @@ class ParquetTable(Sealed):
 
 
 class CsvTable(Sealed):
-    """A CSV file with a header line."""
+    """A CSV file with a header line. Every line after it that is not blank is one row."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         with path.open("rb") as file:
-            if not file.readline(LONGEST_LINE).strip():
-                raise DataError(f"data: {str(path)!r} has no header line that names its columns")
-        with self._open(None) as reader:
-            self.names = tuple(reader.schema.names)
+            header = file.readline(LONGEST_LINE + 1).removeprefix(BOM)
+        if not header.strip() or len(header) > LONGEST_LINE:
+            raise DataError(f"data: {str(path)!r} has no header line that names its columns")
+        try:
+            names = pyarrow.csv.read_csv(io.BytesIO(separate(header.rstrip(b"\r\n") + b"\n"))).column_names
+        except UnicodeDecodeError:
+            raise DataError(f"data: the header line of {str(path)!r} is not UTF-8 text") from None
+        if _look_like_a_row(names):
+            raise DataError(
+                f"data: the first line of {str(path)!r} holds numbers, not names of columns; add a header line"
+            )
+        self.names = tuple(names)
         self.width = len(self.names)
 
-    def _open(self, columns: Sequence[str] | None) -> Any:
-        text = None if columns is None else {name: pa.binary() for name in columns}
+    def _open(self, columns: Sequence[str]) -> Any:
         return pyarrow.csv.open_csv(
-            pa.PythonFile(SeparateLines(self._path), mode="r"),
+            pa.PythonFile(SeparateLines(self._path, cells=self.width), mode="r"),
             convert_options=pyarrow.csv.ConvertOptions(
-                include_columns=None if columns is None else list(columns),
-                column_types=text,
+                include_columns=list(columns),
+                column_types={name: pa.binary() for name in columns},
                 strings_can_be_null=True,
                 check_utf8=False,
             ),
@@ -122,18 +131,19 @@ class CsvTable(Sealed):
 
 
 class SeparateLines(io.RawIOBase):
-    """A text file whose lines cannot affect one another.
+    """A text file whose lines cannot affect one another, each of which is one row unless it is blank.
 
-    An unbalanced quote would swallow the rows after it, and a line longer than the parser's block would stop it: one
-    person could move many rows. So quotes are removed from lines where they do not balance (values never span lines),
-    and a line of more than 64 KiB is left out.
+    A quote that is never closed would swallow the rows after it, and a line longer than the parser's block would stop
+    it: one person could move many rows. A lone carriage return would make two rows of one, and a line with too few or
+    too many cells none: under replace-one the number of rows would not be public. `separate` mends all four.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, cells: int) -> None:
         super().__init__()
         self._file = path.open("rb")
-        self._rest = b""  # an unfinished line
+        self._cells = cells
         self._ready = b""
+        self._rest = self._file.read(len(BOM)).removeprefix(BOM)  # an unfinished line
 
     def readable(self) -> bool:
         return True
@@ -144,8 +154,8 @@ class SeparateLines(io.RawIOBase):
             if not block and not self._rest:
                 return 0
             lines, end, self._rest = (self._rest + block).rpartition(b"\n") if block else (self._rest, b"\n", b"")
-            self._rest = self._rest[: LONGEST_LINE + 1]  # an endless line needs no more to be left out
-            self._ready = separate(lines + end) if end else b""
+            self._rest = self._rest[: 2 * LONGEST_LINE]  # an endless line needs no more to be found too long
+            self._ready = separate(lines + end, cells=self._cells) if end else b""
         count = min(len(buffer), len(self._ready))
         buffer[:count] = self._ready[:count]
         self._ready = self._ready[count:]
@@ -156,17 +166,63 @@ class SeparateLines(io.RawIOBase):
         super().close()
 
 
-def separate(lines: bytes) -> bytes:
-    """Whole lines with unbalanced quotes removed and over-long lines left out."""
+def separate(lines: bytes, *, cells: int | None = None) -> bytes:
+    """Whole lines, mended: each stands for itself and, given the number of `cells`, has that many or is blank.
+
+    Quotes count only where they enclose a whole cell (or stand doubled inside one); from a line with any other quote
+    all of them are removed. A carriage return that does not end a line is a space. A line of more than 64 KiB, or
+    with another number of cells, becomes a row of missing values.
+    """
+    if b"\r" in lines:
+        lines = lines.replace(b"\r\n", b"\n").replace(b"\r", b" ")
     text = np.frombuffer(lines, dtype=np.uint8)
     ends = np.flatnonzero(text == NEWLINE) + 1
     starts = np.concatenate([[0], ends[:-1]])
-    odd = np.add.reduceat((text == QUOTE).astype(np.int64), starts) % 2 == 1
-    long = ends - starts > LONGEST_LINE
-    if not (odd.any() or long.any()):
+    commas = np.flatnonzero(text == COMMA)
+    if QUOTE in lines:
+        quotes = np.flatnonzero(text == ord(QUOTE))
+        stray = _stray(text, quotes, ends)
+        if stray.size:
+            return separate(np.delete(text, stray).tobytes(), cells=cells)
+        commas = commas[np.searchsorted(quotes, commas) % 2 == 0]  # those outside quotes, which balance in every line
+    bad = ends - starts > LONGEST_LINE
+    if cells is not None and not _evenly(commas, starts, ends, cells - 1):
+        bad |= (ends - starts > 1) & (np.bincount(ends.searchsorted(commas, "right"), minlength=len(ends)) != cells - 1)
+    if not bad.any():
         return lines
-    keep = ~np.repeat(long, ends - starts) & ~(np.repeat(odd, ends - starts) & (text == QUOTE))
-    return bytes(text[keep].tobytes())
+    missing = b"," * (cells - 1) + b"\n" if cells is not None and cells > 1 else b'""\n'
+    mended, done = [], 0
+    for start, end in zip(starts[bad].tolist(), ends[bad].tolist(), strict=True):
+        mended += [lines[done:start], missing if lines[start:end].strip() else b""]
+        done = end
+    return b"".join([*mended, lines[done:]])
+
+
+def _stray(text: NDArray[np.uint8], quotes: NDArray[np.intp], ends: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The quotes of every line in which one does not stand at the edge of a cell, or is never closed."""
+    line = ends.searchsorted(quotes, "right")
+    many = np.bincount(line, minlength=len(ends))
+    opens = (np.arange(len(quotes)) - (np.cumsum(many) - many)[line]) % 2 == 0
+    beside = text[np.where(opens, quotes - 1, quotes + 1)]  # the byte before the first line is the last: a newline
+    misplaced = (beside != ord(QUOTE)) & (beside != COMMA) & (beside != NEWLINE)
+    wrong = (many % 2 == 1) | (np.bincount(line[misplaced], minlength=len(ends)) > 0)
+    stray: NDArray[np.intp] = quotes[wrong[line]]
+    return stray
+
+
+def _evenly(commas: NDArray[np.intp], starts: NDArray[np.intp], ends: NDArray[np.intp], each: int) -> bool:
+    """Whether every line holds that many commas: the quick look that nearly every block passes."""
+    if len(commas) != each * len(ends):
+        return False
+    table = commas.reshape(len(ends), each)
+    return each == 0 or bool((table[:, 0] >= starts).all() and (table[:, -1] < ends).all())
+
+
+def _look_like_a_row(names: Sequence[str]) -> bool:
+    """Whether a header holds numbers other than consecutive whole ones: the file then begins with a person's row."""
+    numbers = [name for name in names if re.fullmatch(NUMBER, name)]
+    counted = all(name.isdecimal() for name in numbers) and len(numbers) < 2**20
+    return bool(numbers) and not (counted and [int(n) - int(numbers[0]) for n in numbers] == [*range(len(numbers))])
 
 
 def _parse(cells: Any) -> Any:

@@ -10,17 +10,20 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import cache
+from itertools import chain, islice
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from covey.noise.source import Source
 from covey.private.engine import Sealed
 from covey.private.lattice import to_lattice
 from covey.private.tables import Table
 from covey.public import Domain
 from covey.queries.base import KeyedQuery, Query, Rows
+from covey.queries.blocks import BlockCentres
 from covey.queries.counts import Grid, OccupiedCells
 
 CHUNK_VALUES = 2**15  # coordinates of a chunk: a quarter of a megabyte as float64, so that a pass stays in the cache
@@ -41,6 +44,12 @@ def _blas() -> ThreadpoolController:
 
 def on_all_cores(work: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
     """work(item) for every item, in any order, with as many in flight as there are cores; one BLAS thread each."""
+    items = iter(items)
+    first = list(islice(items, 2))
+    if len(first) < 2 or cores() == 1:  # not worth a pool
+        yield from map(work, chain(first, items))
+        return
+    items = chain(first, items)
     with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(cores()) as pool:
         running: set[Future[T]] = set()
         for item in items:
@@ -101,3 +110,10 @@ class MemoryEngine(Sealed):
 
     def cells(self, grid: Grid) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         return self.totals_by_key(OccupiedCells(grid))
+
+    def block_outputs(self, query: BlockCentres, source: Source) -> NDArray[np.int64]:
+        blocks = self._load()
+        rows = np.concatenate(blocks, axis=1) if blocks else np.empty((self._domain.dimension, 0), dtype=np.int32)
+        count = rows.shape[1]
+        block = (source.words(count, np.uint64) % np.uint64(query.blocks)).astype(np.int64)
+        return query.outputs(rows, block, source.words(count, np.uint64))

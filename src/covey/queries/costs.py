@@ -12,6 +12,7 @@ from covey.queries.base import Rows
 from covey.queries.voronoi import exact_scores
 
 ROW_COST_BITS = 26
+BLOCK_VALUES = 2**16
 
 
 class NegativeCosts:
@@ -50,12 +51,18 @@ class NegativeCosts:
         )
 
     def accumulate(self, rows: Rows, out: NDArray[np.int64]) -> None:
-        values = rows.astype(np.float64)
+        sets, k, _ = self.candidates.shape
+        many = max(1, BLOCK_VALUES // (k * max(1, rows.shape[1])))  # candidate sets whose scores fit the cache
         norms = np.zeros(rows.shape[1])
-        for coordinate in values:  # exact integers below 2^52
+        for coordinate in rows.astype(np.float64):  # exact integers below 2^52
             norms += coordinate * coordinate
-        for index, centres in enumerate(self.candidates):
-            distance = exact_scores(rows, centres).min(axis=0) + norms
+        for start in range(0, sets, many):
+            centres = self.candidates[start : start + many]
+            scores = exact_scores(rows, centres.reshape(-1, centres.shape[2]))
+            cost = scores.reshape(len(centres), k, -1).min(axis=1)
+            cost += norms
             if self.objective == "k-median":
-                distance = np.floor(np.sqrt(distance))
-            out[index] -= np.floor(distance / 2.0**self.shift).astype(np.int64).sum()
+                np.floor(np.sqrt(cost, out=cost), out=cost)
+            cost *= 2.0**-self.shift
+            np.floor(cost, out=cost)
+            out[start : start + many] -= cost.sum(axis=1).astype(np.int64)  # exact: below 2^26 · rows of a chunk

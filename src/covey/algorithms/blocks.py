@@ -1,0 +1,56 @@
+"""`blocks`: plain k-means in random blocks, averaged with noise (GkM and GkM-3K; Mohan et al. 2012, Su et al. 2016)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from covey.algorithms.grid import SIZE_SHARE
+from covey.algorithms.outcome import Outcome, noisy_size, whole_number
+from covey.budget.plan import Plan, split
+from covey.errors import ParameterError
+from covey.noise.averages import ClampedAverages
+from covey.noise.mechanisms import DiscreteLaplace
+from covey.private.curator import Curator
+from covey.public import Neighbours
+from covey.queries.blocks import BlockCentres
+
+RULES = ("gkm", "gkm-3k")
+
+
+def blocks(
+    curator: Curator,
+    *,
+    k: int,
+    epsilon: Fraction,
+    public_rng: np.random.Generator,  # noqa: ARG001 - all coins of this algorithm are private
+    rule: str = "gkm-3k",
+    rounds: int = 10,
+) -> Outcome:
+    """k centres as noisy averages of the k-means centres of many random blocks of rows.
+
+    Guarantee: epsilon-DP under add/remove (4% of it for the noisy number of rows that sets how many blocks) and
+    replace-one (n is public). Half of the rest finds a range for each of the k·d outputs, half pays for the noise
+    2(max - min)kd/(ℓε) on the averages. `rule` is "gkm" (ℓ = n^0.4) or "gkm-3k" (ℓ = n/3k, far better).
+
+    Rows draw their blocks at random: blocks of consecutive rows, as first implemented, break add/remove. A block's
+    centres come in the order of their coordinates. No counts are released, so there are no sizes.
+    Edge cases: empty and small blocks answer like any others (queries/blocks.md).
+    """
+    if rule not in RULES:
+        raise ParameterError("rule", f"must be one of {', '.join(map(repr, RULES))}")
+    rounds = whole_number("rounds", rounds, least=0)
+    if curator.neighbours is Neighbours.REPLACE_ONE:
+        averages = ClampedAverages(epsilon)
+        curator.reserve(Plan((averages.event(),)))
+        size = curator.public_count()
+    else:
+        for_size, left = split(epsilon, *SIZE_SHARE)
+        size_noise, averages = DiscreteLaplace(for_size), ClampedAverages(left)
+        curator.reserve(Plan((size_noise.event(), averages.event())))
+        size = noisy_size(curator, size_noise)
+    many = size**0.4 if rule == "gkm" else size / (3 * k)
+    query = BlockCentres(domain=curator.domain, k=k, blocks=max(1, int(many)), rounds=rounds)
+    centres = curator.average_blocks(query, averages).reshape(k, curator.domain.dimension)
+    return Outcome(centres, None, {"rule": rule, "blocks": query.blocks})

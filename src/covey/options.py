@@ -1,0 +1,112 @@
+"""What the options of the command line mean, and what is refused before any budget is spent. All of it public."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from covey.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from covey.public import Ball, Box
+
+
+def read_bounds(bounds: Sequence[str], ball: float | None) -> Box | Ball:
+    """`lon=-74.1:-73.9,lat=40.7:40.9` or `0:1,0:1`, in one option or several."""
+    from covey.public import Ball, Box
+
+    if (ball is None) == (not bounds):
+        what = "give one of them, not both" if bounds else "the public range of each column is needed"
+        raise click.UsageError(f"--bounds, --ball: {what}, such as --bounds lon=-74.1:-73.9,lat=40.7:40.9")
+    if ball is not None:
+        return Ball(ball)
+    named: dict[str, Sequence[float]] = {}
+    by_position = []
+    for part in split_ranges(bounds):
+        name, equals, ends = part.rpartition("=")
+        low, _, high = ends.partition(":")
+        try:
+            pair = (float(low), float(high))
+        except ValueError:
+            raise ParameterError(
+                "bounds", f"{part!r} is not of the form NAME=LOW:HIGH, such as lon=-74.1:-73.9"
+            ) from None
+        if name in named:
+            raise ParameterError("bounds", f"names {name!r} twice")
+        if equals:
+            named[name] = pair
+        else:
+            by_position.append(pair)
+    if named and by_position:
+        raise ParameterError("bounds", "give all ranges with a column name, or none")
+    return Box.of(named) if named else Box(*by_position)
+
+
+def split_ranges(bounds: Sequence[str]) -> list[str]:
+    """Ranges are separated by commas; a piece without a range is the beginning of a column name with a comma in it."""
+    ranges = []
+    for option in bounds:
+        waiting = ""
+        for piece in option.split(","):
+            waiting += piece
+            if ":" in piece:
+                ranges.append(waiting)
+                waiting = ""
+            else:
+                waiting += ","
+        if waiting:
+            ranges.append(waiting.rstrip(","))
+    return ranges
+
+
+def read_params(params: Sequence[str]) -> dict[str, Any]:
+    """`rounds=7` and `start=uniform` as parameters of an algorithm: whole numbers, numbers, or words."""
+    values: dict[str, Any] = {}
+    for each in params:
+        name, equals, text = each.partition("=")
+        if not (name and equals and text):
+            raise ParameterError("algorithm_params", f"{each!r} is not of the form NAME=VALUE, such as rounds=7")
+        if name in values:
+            raise ParameterError("algorithm_params", f"names {name!r} twice")
+        values[name] = read_value(text)
+    return values
+
+
+def read_value(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def check_outputs(outputs: Sequence[str], *, inputs: Sequence[str]) -> None:
+    """Refuse a file that cannot be written, or that would replace an input, before any budget is spent."""
+    import tempfile
+
+    taken = [Path(path).resolve() for path in inputs]
+    for path in outputs:
+        target = Path(path).resolve()
+        if target in taken:
+            raise DataError(f"out: {path!r} is another file of this command; choose a name of its own")
+        taken.append(target)
+        if not target.parent.is_dir():
+            raise DataError(f"out: there is no folder {str(target.parent)!r} to write {path!r} to")
+        if target.exists() and not target.is_file():
+            raise DataError(f"out: {path!r} is not an ordinary file")
+        try:
+            tempfile.TemporaryFile(dir=target.parent).close()
+        except OSError as error:
+            raise DataError(f"out: cannot write {path!r}: {error.strerror or 'input/output error'}") from None
+
+
+def check_axes(data: str, bounds: Box | Ball, *, lon: str | None, lat: str | None) -> None:
+    """Refuse a map of columns that are not longitude and latitude, before any budget is spent."""
+    from covey.geo import find_axes
+    from covey.private.tables import open_table
+
+    find_axes(bounds.columns or open_table(data).names or (), lon, lat)

@@ -1,0 +1,87 @@
+"""What a person reads: tables and releases as plain lines. Knows nothing of rows, noise or budget."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import sys
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from covey.release import Release
+
+WIDTH = 88  # of paragraphs in a pipe, and the most on a terminal
+
+
+def printable(text: object) -> str:
+    """One line without control characters: names and paths come from files and may hold terminal codes."""
+    line = " ".join(str(text).split())
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in line)
+
+
+def paragraph(text: str) -> str:
+    width = min(WIDTH, shutil.get_terminal_size().columns) if sys.stdout.isatty() else WIDTH
+    return textwrap.fill(printable(text), width=max(20, width))
+
+
+def show_table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[int] = ()) -> None:
+    """A table on stdout: drawn on a terminal, aligned plain text elsewhere. `right` are right-aligned columns."""
+    head = [printable(cell) for cell in headers]
+    body = [[printable(cell) for cell in row] for row in rows]
+    if sys.stdout.isatty():
+        _draw(head, body, right)
+        return
+    widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
+    for row in (head, ["-" * width for width in widths], *body):
+        cells = (
+            cell.rjust(width) if i in right else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        sys.stdout.write("  ".join(cells).rstrip() + "\n")
+
+
+def _draw(head: list[str], body: list[list[str]], right: Sequence[int]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for i, name in enumerate(head):
+        table.add_column(Text(name), justify="right" if i in right else "left", overflow="fold")
+    for row in body:
+        table.add_row(*map(Text, row))  # Text: square brackets in a name are not markup
+    Console(highlight=False).print(table)
+
+
+def show_centres(release: Release, *, unit: str = "rows", names: Sequence[str] | None = None) -> None:
+    """The centres of a release and their noisy sizes, as a table."""
+    domain = release.certificate.domain
+    lower, upper = _corners(domain)
+    headers = ["centre", *release.columns, f"{unit} (noisy)"]
+    sizes: Sequence[float | None] = release.sizes or [None] * len(release.centres)
+    labels = names or [str(i) for i in range(len(release.centres))]
+    rows = [
+        [label, *(number(x, high - low) for x, low, high in zip(centre, lower, upper, strict=True)), how_many(size)]
+        for label, centre, size in zip(labels, release.centres, sizes, strict=True)
+    ]
+    show_table(headers, rows, right=range(1, len(headers)))
+
+
+def _corners(domain: dict[str, Any]) -> tuple[list[float], list[float]]:
+    if domain["type"] == "ball":
+        radius = domain["radius"]
+        return [c - radius for c in domain["center"]], [c + radius for c in domain["center"]]
+    return domain["lower"], domain["upper"]
+
+
+def number(value: float, span: float) -> str:
+    """A coordinate to about a hundred-thousandth of its public range."""
+    places = 4 - math.floor(math.log10(span)) if 1e-9 < span < 1e12 else None
+    return f"{value:.6g}" if places is None else f"{value:.{max(0, places)}f}"
+
+
+def how_many(size: float | None) -> str:
+    return "not released" if size is None else f"{round(size):,}"
