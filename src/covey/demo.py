@@ -34,7 +34,6 @@ BOX = Box(lon=(-0.16, 0.16), lat=(-0.10, 0.10))
 EPSILON = 1.0
 CITY_SEED = 7
 RIVER_HALF_WIDTH = 0.0035
-KM_PER_DEGREE = 111.2  # at the equator, where the city stands
 
 
 @dataclass(frozen=True)

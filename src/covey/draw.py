@@ -41,10 +41,12 @@ def city_map(
     for road in roads:
         axes.plot(*road.T, color="#e4ddcc", lw=4.2, solid_capstyle="round", zorder=1)
         axes.plot(*road.T, color=ROAD, lw=2.8, solid_capstyle="round", zorder=1.1)
-    axes.scatter(*made_up_points.T, s=0.55, c="#4a5763", alpha=0.16, lw=0, zorder=2, rasterized=True)
+    axes.scatter(
+        made_up_points[:, 0], made_up_points[:, 1], s=0.55, c="#4a5763", alpha=0.16, lw=0, zorder=2, rasterized=True
+    )
     draw_borders(axes, release, (west, south, east, north))
     draw_centres(axes, release, letters)
-    scale_bar(axes, west, south)
+    scale_bar(axes, east, north)
     axes.set_xlim(west, east)
     axes.set_ylim(south, north)
 
@@ -116,7 +118,7 @@ def draw_centres(axes: Any, release: Release, letters: Sequence[str]) -> None:
     from matplotlib.patheffects import withStroke
 
     sizes = np.maximum(release.sizes or [1.0] * len(letters), 0.0)
-    areas = 240 + 1150 * sizes / max(sizes.max(), 1.0)
+    areas = np.maximum(220.0, 1450 * sizes / max(sizes.max(), 1.0))
     halo = [withStroke(linewidth=3.2, foreground="white")]
     for i, ((x, y), letter) in enumerate(zip(release.centres, letters, strict=True)):
         axes.scatter([x], [y], s=areas[i], color=COLOURS[i % len(COLOURS)], alpha=0.92, ec="white", lw=2.2, zorder=5)
@@ -137,8 +139,9 @@ def draw_centres(axes: Any, release: Release, letters: Sequence[str]) -> None:
             )
 
 
-def scale_bar(axes: Any, west: float, south: float, *, km: float = 5.0) -> None:
-    length = km / 111.2
-    x, y = west + 0.008, south + 0.007
-    axes.plot([x, x, x + length, x + length], [y + 0.002, y, y, y + 0.002], color=INK, lw=1.4, zorder=6)
-    axes.annotate(f"{km:g} km", (x + length / 2, y + 0.0015), ha="center", va="bottom", size=9.5, color=INK, zorder=6)
+def scale_bar(axes: Any, east: float, north: float, *, km: float = 5.0) -> None:
+    """A bar in the north-east corner; a degree is 111.2 km in both directions at the equator."""
+    end, y = east - 0.008, north - 0.012
+    start = end - km / 111.2
+    axes.plot([start, start, end, end], [y + 0.002, y, y, y + 0.002], color=INK, lw=1.4, zorder=6)
+    axes.annotate(f"{km:g} km", ((start + end) / 2, y + 0.0012), ha="center", size=9.5, color=INK, zorder=6)

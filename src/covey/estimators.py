@@ -112,7 +112,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         table = open_table(X)
         self._domain = resolve_bounds(self.bounds, names=table.names, width=table.width)
         self.cluster_centers_ = np.array(self.release_.centres)
-        if self._all_columns():
+        if self._all_columns() and not isinstance(X, str | PathLike):
             validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
         else:
             self.n_features_in_ = self._domain.dimension

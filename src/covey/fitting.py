@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -121,7 +122,7 @@ def check_request(
     row = find(algorithm)
     if algorithm_params is not None and not isinstance(algorithm_params, Mapping):
         raise ParameterError("algorithm_params", "must be a dictionary of the algorithm's own parameters, or None")
-    parameters = dict(algorithm_params or {})
+    parameters = {name: _plain(value) for name, value in (algorithm_params or {}).items()}
     row.check_parameters(parameters)
     relation = Neighbours.parse(neighbours)
     if relation not in row.neighbours:
@@ -146,6 +147,11 @@ def check_request(
         neighbours=relation,
         person=person,
     )
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as an ordinary Python value, which certificates can hold."""
+    return float(value) if isinstance(value, Fraction) else value.item() if isinstance(value, np.generic) else value
 
 
 def amount(name: str, value: Any, *, below: float = math.inf) -> Fraction:
@@ -176,6 +182,8 @@ def open_ledger(ledger: Ledger | str | None, dataset: str | None) -> tuple[Ledge
         raise ParameterError("dataset", "must be a name, or None without a ledger")
     if ledger is None:
         return None, dataset
+    if not isinstance(ledger, Ledger | str | PathLike):
+        raise ParameterError("ledger", "must be a Ledger, the path of one, or None")
     book = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
     if dataset is None:
         raise ParameterError("dataset", "a ledger counts per data set: say which one this is, such as dataset='trips'")

@@ -94,7 +94,7 @@ class Box:
     @classmethod
     def of(cls, ranges: dict[str, Sequence[float]]) -> Box:
         """A box from a dictionary, for column names that are not Python names."""
-        return cls(**ranges)
+        return cls(**{str(name): pair for name, pair in ranges.items()})
 
     def domain(self, names: Sequence[str] | None, width: int) -> Domain:
         if self.columns is None and len(self.ranges) != width:
@@ -102,8 +102,8 @@ class Box:
         columns = self.columns
         if columns is not None and names is None and len(columns) != width:
             raise ParameterError("bounds", f"names {len(columns)} columns but the data has {width}, without names")
-        if columns is not None and names is not None:
-            check_columns(columns, names)
+        if names is not None:
+            check_columns(columns or names, names)
         return Domain(
             columns=columns or (tuple(names) if names is not None else None),
             middle=tuple(low / 2 + high / 2 for low, high in self.ranges),
@@ -150,8 +150,9 @@ class Ball:
 
     def domain(self, names: Sequence[str] | None, width: int) -> Domain:
         columns = self.columns
+        if names is not None:
+            check_columns(columns or names, names)
         if columns is not None and names is not None:
-            check_columns(columns, names)
             width = len(columns)
         elif columns is not None and len(columns) != width:
             raise ParameterError("bounds", f"names {len(columns)} columns but the data has {width}, without names")
@@ -228,9 +229,12 @@ class Domain:
         return np.asarray(np.array(self.middle) + np.array(self.half) * scaled, dtype=np.float64)
 
     def snap(self, points: ArrayLike) -> NDArray[np.int64]:
-        """The nearest lattice points of (n, d) public points given in lattice units, kept in the domain's cube."""
-        clipped = np.clip(np.asarray(points, dtype=np.float64), -self.limit, self.limit)
-        return np.rint(clipped).astype(np.int64)
+        """The nearest lattice points of (n, d) public points given in lattice units, kept in the domain's cube.
+
+        Total, like the map of the rows: a coordinate that is NaN goes to the middle.
+        """
+        known = np.nan_to_num(np.asarray(points, dtype=np.float64), nan=0.0)
+        return np.rint(np.clip(known, -self.limit, self.limit)).astype(np.int64)
 
     def describe(self) -> dict[str, Any]:
         """The domain as plain data, for certificates and files."""

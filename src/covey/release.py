@@ -5,8 +5,8 @@ A release file is one JSON document, readable without Covey; docs/release-format
 
 from __future__ import annotations
 
-import math
 import os
+from decimal import ROUND_CEILING, Context, Decimal
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from covey.geo import feature_collection, find_axes
 from covey.storage import write_whole
 
 FORMAT, VERSION = "covey-release", 1
+_UP = Context(prec=3, rounding=ROUND_CEILING)
 
 
 class LedgerHead(msgspec.Struct, frozen=True):
@@ -55,11 +56,11 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
             if self.neighbours == "add-remove"
             else f"whatever the values of {unit} are"
         )
-        factor = math.exp(self.epsilon)
+        factor = _UP.create_decimal(Decimal(self.epsilon).exp())  # "at most": never rounded down
         lines.append(
             f"This release is differentially private with epsilon = {self.epsilon:g}"
             + (f" and delta = {self.delta:g}" if self.delta else "")
-            + f": {change}, the chance of any particular result changes by a factor of at most {factor:.3g}"
+            + f": {change}, the chance of any particular result changes by a factor of at most {factor}"
             + (f", but for an exceptional chance of {self.delta:g}." if self.delta else ".")
         )
         lines.append(

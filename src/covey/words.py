@@ -85,3 +85,12 @@ def number(value: float, span: float) -> str:
 
 def how_many(size: float | None) -> str:
     return "not released" if size is None else f"{round(size):,}"
+
+
+def in_words(value: object) -> str:
+    """A value of a table: lists and parameters separated by commas, numbers in their short form."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={default}" for name, default in value.items()) or "none"
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -37,7 +37,7 @@ def lloyd(
     when its *noisy* count is below one row.
     """
     rounds = whole_number("rounds", rounds, least=1)
-    if start not in STARTS:
+    if not isinstance(start, str) or start not in STARTS:
         raise ParameterError("start", f"must be one of {', '.join(map(repr, STARTS))}")
     noises = [DiscreteLaplace(part) for part in split(epsilon, *[1] * rounds)]
     curator.reserve(Plan(tuple(noise.event() for noise in noises)))

@@ -39,10 +39,8 @@ def whole_number(name: str, value: object, *, least: int) -> int:
 
 
 def positive(name: str, value: object) -> float:
-    """A positive, finite parameter, or an error that names it."""
-    if isinstance(value, bool) or not isinstance(value, int | float | Fraction | np.number):
-        raise ParameterError(name, "must be a positive number")
-    number = float(value)
-    if not 0 < number < float("inf"):
-        raise ParameterError(name, "must be a positive number")
-    return number
+    """A positive parameter of a size that formulas can work with, or an error that names it."""
+    number = isinstance(value, int | float | Fraction | np.integer | np.floating) and not isinstance(value, bool)
+    if not number or not 1e-9 <= value <= 1e9:  # type: ignore[operator]
+        raise ParameterError(name, "must be a positive number, from 1e-9 to 1e9")
+    return float(value)  # type: ignore[arg-type]

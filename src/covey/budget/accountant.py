@@ -31,9 +31,9 @@ GAUSSIAN_DELTA = Fraction(1, 2**150)
 GAUSSIAN_LARGEST_EPSILON = 100
 
 # What the Fourier transforms of a privacy loss distribution may lose to rounding, per part.
-_ROUNDING_DELTA = Fraction(1, 2**40)
+_ROUNDING_DELTA = Fraction(1, 2**36)
 _GRID_POINTS = 2**18
-_FINEST = 1e-4
+_USUAL_STEP, _FINEST_STEP = 1e-4, 1e-9
 _MULTIPLIER_UNITS = 2**20
 
 
@@ -201,7 +201,7 @@ def _distribution_epsilon(tally: _Tally, delta: Fraction) -> float:
 def _interval(tally: _Tally, mu: float) -> float:
     """The grid of losses: every event is rounded up to it, so it is fine beside the sum, yet bounded in size."""
     total = float(tally.sums().epsilon) + mu * mu / 2 + 10 * mu
-    return max(2 * total / _GRID_POINTS, min(_FINEST, total / (2000 * tally.parts())))
+    return max(_FINEST_STEP, 2 * total / _GRID_POINTS, min(_USUAL_STEP, total / (2000 * tally.parts())))
 
 
 def calibrate_gaussian(

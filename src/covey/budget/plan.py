@@ -88,5 +88,6 @@ def _words(cost: Cost) -> str:
 
 
 def _described(event: Event) -> str:
-    fields = [f"{name} {shown(v)}" for name, v in vars(event).items() if isinstance(v, Fraction | int)]
+    known = vars(event) if isinstance(event, Event) else {}
+    fields = [f"{name} {shown(value)}" for name, value in known.items()]
     return f"{type(event).__name__}({', '.join(fields)})"

@@ -148,6 +148,8 @@ class Curator(Sealed):
     def _draw(self, query: Query | KeyedQuery | BlockCentres, event: Event) -> None:
         if query.domain != self.domain:
             raise ParameterError("query", "was made for another domain, so its sensitivity would be wrong")
+        if not self._charged:  # a plan may be open although its charge was refused
+            raise BudgetError(f"{query.name}: reserve a plan before the rows are read")
         self._reserve.draw(event, why=query.name)
         if self._progress is not None:
             self._progress(self._done, self._steps, query.name)

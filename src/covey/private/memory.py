@@ -71,7 +71,8 @@ class MemoryEngine(Sealed):
     def _load(self) -> list[Rows]:
         if self._table is not None:
             pieces = self._table.pieces(self._domain.columns if self._table.names is not None else None)
-            self._blocks = list(on_all_cores(lambda read: to_lattice(read(), self._domain), pieces))
+            numbered = on_all_cores(lambda each: (each[0], to_lattice(each[1](), self._domain)), enumerate(pieces))
+            self._blocks = [rows for _, rows in sorted(numbered, key=lambda each: each[0])]  # so that a seed repeats
             self._table = None  # the raw values are not needed again
         return self._blocks
 

@@ -71,7 +71,7 @@ class ArrayTable(Sealed):
         if self._array.dtype.kind == "O":
             self._array = np.stack([numbers_of(column, i) for i, column in enumerate(self._array.T)], axis=1)
         if self._array.dtype.kind not in "fiub":
-            raise not_numeric("0", self._array.dtype)
+            raise not_numeric("0", "text or dates")  # the type itself would tell the length of the longest text
 
     def pieces(self, columns: Sequence[str] | None) -> Iterator[Piece]:  # noqa: ARG002
         array, step = self._array, piece_rows(self.width)
@@ -155,7 +155,7 @@ def _polars(frame: Any) -> FrameTable:
     def reader(name: str) -> Reader:
         series = frame.get_column(name)
         if not (series.dtype.is_numeric() or str(series.dtype) == "Boolean"):
-            raise not_numeric(name, series.dtype)
+            raise not_numeric(name, series.dtype.base_type())  # an Enum's full name lists its values
         return lambda start, stop: arrow_numbers(series.slice(start, stop - start).to_arrow())
 
     return FrameTable(frame.columns, frame.height, reader)

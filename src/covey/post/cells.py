@@ -1,0 +1,139 @@
+"""The weighted points, or buckets of them, that Lloyd's algorithm runs on, with several starts side by side."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.post.distances import Floats, blocks
+
+_LONG_ROW = 48  # from this many centres on, argmin along a row beats a running minimum over centres
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Where each cell is, and what it adds to the sums of the cluster that it falls in."""
+
+    at: Floats  # (d + 1) x n: position, and a row of ones
+    adds: Floats  # (d + 1) x n: weight x position, and weight
+    squares: float  # the sum of weight x squared norm
+
+    @staticmethod
+    def of_points(x: Floats, w: Floats) -> "Cells":
+        """Each point (n x d) is a cell."""
+        at = np.ones((x.shape[1] + 1, len(w)))
+        at[:-1] = x.T
+        return Cells(at, at * w, _squares(x, w))
+
+    @staticmethod
+    def of_buckets(x: Floats, w: Floats, bucket: NDArray[np.intp]) -> "Cells":
+        """Each bucket of points is a cell: it moves as one, but what it adds to the sums is exact.
+
+        It lies at the mean of its points by absolute weight, which is never outside of them.
+        """
+        count = int(bucket.max()) + 1
+        mass = np.abs(w)
+        total = np.bincount(bucket, mass, count)
+        divisor = np.where(total > 0, total, 1.0)
+        at, adds = np.ones((2, x.shape[1] + 1, count))
+        for a, column in enumerate(x.T):
+            at[a] = np.bincount(bucket, mass * column, count) / divisor
+            adds[a] = np.bincount(bucket, w * column, count)
+        adds[-1] = np.bincount(bucket, w, count)
+        return Cells(at, adds, _squares(x, w))
+
+    @property
+    def positions(self) -> Floats:
+        """d x n."""
+        return self.at[:-1]
+
+    @property
+    def weights(self) -> Floats:
+        return self.adds[-1]
+
+    def spread(self) -> float:
+        """Root mean squared distance from the mean, by absolute weight."""
+        mass = np.abs(self.weights)
+        if not mass.any():
+            return 0.0
+        share = mass / mass.sum()
+        middle = self.positions @ share
+        return float(np.sqrt((np.square(self.positions - middle[:, None]) @ share).sum()))
+
+    def sums(self, centres: Floats) -> Floats:
+        """What the cells nearest to each centre add up to: starts x k x (d + 1), for starts x k x d centres."""
+        s, k, d = centres.shape
+        labels = self._labels(centres)
+        out = np.empty((s, d + 1, k))
+        for i in range(s):
+            label = labels[i].astype(np.intp)
+            for a, column in enumerate(self.adds):
+                out[i, a] = np.bincount(label, column, k)
+        return out.transpose(0, 2, 1)
+
+    def costs(self, centres: Floats, sums: Floats) -> Floats:
+        """The cost of each start's centres, given their sums."""
+        norms = np.square(centres).sum(axis=2)
+        pull = (centres * sums[:, :, :-1]).sum(axis=(1, 2))
+        return self.squares + (norms * sums[:, :, -1]).sum(axis=1) - 2.0 * pull
+
+    def two_nearest(self, centres: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
+        """The nearest of k x d centres, the squared distance to it, and that to the second nearest."""
+        n = self.at.shape[1]
+        factors = _factors(centres)
+        label, near, next_near = np.empty(n, dtype=np.intp), np.empty(n), np.empty(n)
+        for cells in blocks(n, width=len(centres)):
+            x = self.at[:, cells]
+            scores = x.T @ factors.T + np.square(x[:-1]).sum(axis=0)[:, None]
+            each = np.arange(len(scores))
+            label[cells] = first = scores.argmin(axis=1)
+            near[cells] = scores[each, first]
+            scores[each, first] = np.inf
+            next_near[cells] = scores.min(axis=1)
+        return label, near, next_near
+
+    def _labels(self, centres: Floats) -> NDArray[np.integer]:
+        """The nearest centre of each cell for each start: starts x n; ties go to the lowest index."""
+        s, k, d = centres.shape
+        n = self.at.shape[1]
+        factors = _factors(centres.reshape(s * k, d))
+        labels = np.empty((s, n), dtype=np.uint8 if k < _LONG_ROW else np.intp)
+        scratch = np.empty(0)
+        for cells in blocks(n, width=s * k):
+            size = s * k * (cells.stop - cells.start)
+            scratch = scratch if scratch.size >= size else np.empty(size)  # one piece of memory, used again
+            if k < _LONG_ROW:
+                scores = scratch[:size].reshape(s * k, -1)
+                np.matmul(factors, self.at[:, cells], out=scores)
+                labels[:, cells] = _lowest(scores.reshape(s, k, -1))
+            else:
+                scores = scratch[:size].reshape(-1, s * k)
+                np.matmul(self.at[:, cells].T, factors.T, out=scores)
+                labels[:, cells] = scores.reshape(-1, s, k).argmin(axis=2).T
+        return labels
+
+
+def _factors(centres: Floats) -> Floats:
+    """Times (position, 1) they give the squared distance less the cell's squared norm, the same for all centres."""
+    return np.column_stack([-2.0 * centres, np.square(centres).sum(axis=1)])
+
+
+def _lowest(scores: Floats) -> NDArray[np.uint8]:
+    """The place of the minimum along axis 1, the first of equals. Overwrites the scores of centre 0.
+
+    A running minimum over whole rows; for few centres it is several times faster than argmin.
+    """
+    best = scores[:, 0]
+    label = np.zeros(best.shape, dtype=np.uint8)
+    lower = np.empty(best.shape, dtype=bool)
+    raised = lower.view(np.uint8)
+    for j in range(1, scores.shape[1]):
+        np.less(scores[:, j], best, out=lower)
+        np.minimum(scores[:, j], best, out=best)
+        np.multiply(raised, np.uint8(j), out=raised)  # j where centre j is nearer than all before it, else 0
+        np.maximum(raised, label, out=label)
+    return label
+
+
+def _squares(x: Floats, w: Floats) -> float:
+    return float(w @ np.einsum("nd,nd->n", x, x))

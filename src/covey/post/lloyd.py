@@ -1,0 +1,84 @@
+"""Lloyd's algorithm on cells of either sign, and swaps that free it from a poor start. Internal to post/."""
+
+import numpy as np
+
+from covey.post.cells import Cells
+from covey.post.distances import Floats, blocks
+
+Box = tuple[Floats, Floats]
+
+_STILL = 1e-4  # a start is done when no centre moves by more than this fraction of the spread of the cells
+_PATIENCE = 4  # ... or when this many rounds together were not worth while
+_LIGHT = 1e-12  # net weights up to this fraction of the heaviest cell count as rounding: the centre stays
+_SITES = 32  # places looked at for a swap
+_TRIALS = 3  # places tried in earnest
+_TRIAL_ROUNDS = 10
+_TRIAL_WORTH = 1e-3
+_SWAP_WORTH = 1e-4  # a swap must lower the cost by this fraction
+
+
+def lloyd(cells: Cells, starts: Floats, *, box: Box, rounds: int, worth: float) -> tuple[Floats, Floats]:
+    """The best centres that each of starts x k x d passes through, and their costs.
+
+    A start ends when its centres stand still, or when _PATIENCE rounds together lowered its cost by less than the
+    fraction `worth`: with negative weights, centres may circle for ever, and a round may raise the cost.
+    """
+    still = _STILL * cells.spread()
+    best, lowest = starts.copy(), np.full(len(starts), np.inf)
+    earlier = np.full((len(starts), _PATIENCE), np.inf)
+    running, centres = np.arange(len(starts)), starts
+    moved = np.full(len(starts), np.inf)
+    for done in range(rounds + 1):
+        sums = cells.sums(centres)
+        costs = cells.costs(centres, sums)
+        better = costs < lowest[running]
+        best[running[better]], lowest[running[better]] = centres[better], costs[better]
+        gain = earlier[running, done % _PATIENCE] - lowest[running]
+        earlier[running, done % _PATIENCE] = lowest[running]
+        go = (moved > still) & (gain > worth * np.abs(lowest[running]))
+        if done == rounds or not go.any():
+            break
+        running, before = running[go], centres[go]
+        centres = _update(before, sums[go], box)
+        moved = np.sqrt(np.square(centres - before).sum(axis=2)).max(axis=1)
+    return best, lowest
+
+
+def swap(cells: Cells, centres: Floats, cost: float, *, box: Box, limit: int) -> tuple[Floats, float]:
+    """Move the centre (of k x d) that is missed least to where a centre helps most, while that lowers the cost.
+
+    No chance is involved. Rescues small far clusters that no start has found.
+    """
+    for _ in range(limit if len(centres) > 1 else 0):
+        spare, sites = _spare_and_sites(cells, centres)
+        trials = np.repeat(centres[None], len(sites), axis=0)
+        trials[:, spare] = np.clip(sites, *box)
+        trials, costs = lloyd(cells, trials, box=box, rounds=_TRIAL_ROUNDS, worth=_TRIAL_WORTH)
+        first = int(costs.argmin())
+        if not costs[first] < cost - _SWAP_WORTH * abs(cost):
+            break
+        centres, cost = trials[first], float(costs[first])
+    return centres, cost
+
+
+def _spare_and_sites(cells: Cells, centres: Floats) -> tuple[int, Floats]:
+    """The centre whose removal costs least, and the cells where a new centre would save most."""
+    label, near, next_near = cells.two_nearest(centres)
+    missed = np.bincount(label, cells.weights * (next_near - near), len(centres))
+    dear = np.argsort(-cells.weights * near, kind="stable")[:_SITES]
+    sites = cells.positions[:, dear].T
+    norms = np.square(sites).sum(axis=1)[:, None]
+    saved = np.zeros(len(sites))
+    for part in blocks(len(near), width=len(sites)):
+        x = cells.positions[:, part]
+        distance = norms - 2.0 * (sites @ x) + np.square(x).sum(axis=0)
+        saved += np.maximum(near[part] - distance, 0.0) @ cells.weights[part]
+    return int(missed.argmin()), sites[np.argsort(-saved, kind="stable")[:_TRIALS]]
+
+
+def _update(centres: Floats, sums: Floats, box: Box) -> Floats:
+    """The mean of each cluster, clipped to the box, where the net weight is positive; else the centre stays."""
+    net = sums[:, :, -1:]
+    heavy = net > _LIGHT
+    means = np.clip(sums[:, :, :-1] / np.where(heavy, net, 1.0), *box)
+    return np.where(heavy, means, centres)

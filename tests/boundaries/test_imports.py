@@ -1,0 +1,176 @@
+"""Who may import whom, read from the syntax tree. The checker itself is tested on source that breaks each rule."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+
+import covey
+
+PACKAGE = Path(covey.__file__).parent
+FILES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
+ENGINES = ("private.memory", "private.files", "private.tables", "private.spark", "private.engine")
+LIBRARIES = {  # a library of rows: the files that may import it
+    "pandas": ("private/pandas.py",),
+    "polars": ("private/polars.py",),
+    "pyspark": ("private/spark.py",),
+    "pyarrow": ("private/files.py", "private/tables.py"),
+}
+RANDOM = ("random", "numpy.random", "secrets")
+MAY_DRAW = ("noise/source.py", "post/")
+FOLDERS = {  # a folder: what it never imports
+    "queries/": ("noise", "budget", "private", "algorithms"),
+    "noise/": ("queries", "budget", "private", "algorithms"),
+    "budget/": ("queries", "noise", "private", "algorithms"),
+    "algorithms/": ENGINES,
+    "post/": ("private", "noise", "budget", "queries", "algorithms"),
+}
+
+
+def imported(tree: ast.AST, file: str) -> Iterator[tuple[int, str]]:
+    """(line, full name) of everything imported: `from a import b` gives a and a.b."""
+    package = ["covey", *Path(file).parts[:-1]]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+            module = ".".join(part for part in (base, node.module or "") if part)
+            yield node.lineno, module
+            yield from ((node.lineno, f"{module}.{alias.name}") for alias in node.names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("import_module", "__import__"):
+            if node.args and isinstance(node.args[0], ast.Constant):
+                yield node.lineno, str(node.args[0].value)
+
+
+def within(name: str, roots: tuple[str, ...]) -> bool:
+    return any(name == root or name.startswith(root + ".") for root in roots)
+
+
+def used_at_runtime(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """(line, dotted name) of every attribute chain outside annotations."""
+    annotations: set[int] = set()
+    for node in ast.walk(tree):
+        for field in ("annotation", "returns"):
+            part = getattr(node, field, None)
+            if isinstance(part, ast.AST):
+                annotations.update(id(each) for each in ast.walk(part))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and id(node) not in annotations:
+            yield node.lineno, ast.unparse(node)
+
+
+def violations(source: str, file: str) -> list[str]:
+    """Every broken rule of a file of the package, as text."""
+    tree = ast.parse(source)
+    found = []
+
+    def broken(line: int, what: str) -> None:
+        found.append(f"{file}:{line}: {what}")
+
+    for line, name in imported(tree, file):
+        for folder, never in FOLDERS.items():
+            if file.startswith(folder) and within(name, tuple(f"covey.{each}" for each in never)):
+                broken(line, f"{folder} imports {name}")
+        for library, homes in LIBRARIES.items():
+            if within(name, (library,)) and file not in homes:
+                broken(line, f"imports {library}")
+        if within(name, RANDOM) and not file.startswith(MAY_DRAW):
+            broken(line, f"imports {name}")
+        foreign = not within(name, ("covey", "__future__"))
+        if foreign and any(part.startswith("_") for part in name.split(".")):
+            broken(line, f"imports the private name {name}")
+    for line, chain in used_at_runtime(tree):
+        if chain.startswith(("np.random", "numpy.random")) and not file.startswith(MAY_DRAW):
+            broken(line, f"uses {chain}")
+    return found
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_every_file_keeps_to_its_folder(file):
+    assert violations((PACKAGE / file).read_text(), file) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "source"),
+    [
+        ("queries/bad.py", "from covey.noise.mechanisms import DiscreteLaplace"),
+        ("queries/bad.py", "from covey import private"),
+        ("queries/bad.py", "from ..budget import plan"),
+        ("noise/bad.py", "import covey.queries.counts"),
+        ("noise/bad.py", "def f():\n    from covey.budget.plan import Plan"),
+        ("budget/bad.py", "from covey.private.curator import Curator"),
+        ("algorithms/bad.py", "from covey.private.memory import MemoryEngine"),
+        ("algorithms/bad.py", "from covey.private import tables"),
+        ("algorithms/bad.py", "from importlib import import_module\nimport_module('covey.private.engine')"),
+        ("post/bad.py", "from covey.queries.voronoi import nearest"),
+        ("post/bad.py", "from covey.noise.source import OsSource"),
+        ("fitting.py", "import pandas as pd"),
+        ("private/memory.py", "from polars import DataFrame"),
+        ("private/memory.py", "import pyarrow"),
+        ("fitting.py", "import pyspark.sql"),
+        ("private/curator.py", "import secrets"),
+        ("noise/laplace.py", "from random import random"),
+        ("noise/laplace.py", "from numpy.random import default_rng"),
+        ("noise/laplace.py", "from numpy import random"),
+        ("queries/bad.py", "import numpy as np\nx = np.random.normal()"),
+        ("estimators.py", "from sklearn.utils._param_validation import Interval"),
+        ("estimators.py", "from sklearn.cluster import _kmeans"),
+    ],
+)
+def test_the_checker_can_fail(file, source):
+    assert violations(source, file)
+
+
+@pytest.mark.parametrize(
+    ("file", "source"),
+    [
+        ("algorithms/good.py", "from covey.private.curator import Curator"),
+        ("algorithms/good.py", "import numpy as np\ndef f(rng: np.random.Generator) -> np.random.Generator: ..."),
+        ("post/good.py", "import numpy as np\nrng = np.random.default_rng(1)"),
+        ("noise/source.py", "import secrets"),
+        ("private/files.py", "import pyarrow.parquet as pq"),
+        ("estimators.py", "from covey.fitting import _plain"),
+    ],
+)
+def test_the_checker_does_not_cry_wolf(file, source):
+    assert violations(source, file) == []
+
+
+def test_only_the_door_is_handed_rows():
+    """Engines are made in one place, where the curator is."""
+    makers = [file for file in FILES if "MemoryEngine(" in (PACKAGE / file).read_text() and file != "private/memory.py"]
+    assert makers == ["fitting.py"]
+
+
+def test_exact_statistics_are_asked_for_behind_the_door_only():
+    asks = (".total(", ".totals_by_key(", ".cells(", ".block_outputs(", ".accumulate(")
+    askers = [file for file in FILES if any(ask in (PACKAGE / file).read_text() for ask in asks)]
+    assert [file for file in askers if not file.startswith("private/")] == []
+
+
+needs_cli = pytest.mark.skipif(not (PACKAGE / "cli.py").exists(), reason="no command line yet")
+
+
+@needs_cli
+def test_the_command_line_loads_no_numpy():
+    script = "import sys, covey.cli; print([m for m in ('numpy', 'sklearn', 'pyarrow') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@needs_cli
+def test_the_command_line_starts_at_once():
+    def seconds() -> float:
+        start = perf_counter()
+        subprocess.run([sys.executable, "-c", "import covey.cli"], check=True, env=dict(os.environ))
+        return perf_counter() - start
+
+    assert min(seconds() for _ in range(5)) < 0.3

@@ -1,0 +1,91 @@
+"""What all tests share: a table that records whether it was read, engines over any rows, and a quick curator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+from covey.budget.accountant import Cost
+from covey.budget.plan import Plan, Reserve
+from covey.noise.source import OsSource, SeededSource, Source
+from covey.private.curator import Curator
+from covey.private.memory import MemoryEngine
+from covey.private.tables import ArrayTable
+from covey.public import Domain, Neighbours, resolve_bounds
+
+settings.register_profile(
+    "covey",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+)
+settings.load_profile("covey")
+
+
+class WatchedTable(ArrayTable):
+    """A table that knows whether anybody asked for its rows; with `broken`, asking is an error."""
+
+    def __init__(self, rows: object, *, broken: bool = False) -> None:
+        super().__init__(rows)
+        self.read = 0
+        self.broken = broken
+
+    def pieces(self, columns: Sequence[str] | None) -> Iterator:
+        self.read += 1
+        if self.broken:
+            raise AssertionError("rows were read")
+        return super().pieces(columns)
+
+
+def make_curator(
+    rows: object,
+    *,
+    domain: Domain | None = None,
+    neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    epsilon: Fraction = Fraction(1),
+    delta: Fraction = Fraction(0),
+    source: Source | None = None,
+    seed: int | None = None,
+    plan: Plan | None = None,
+    charge=lambda: None,
+    table: ArrayTable | None = None,
+) -> Curator:
+    """A curator of an array's rows, without estimator or ledger; with `plan`, reserved."""
+    table = table if table is not None else ArrayTable(np.asarray(rows))
+    domain = domain or resolve_bounds((-1, 1), names=None, width=table.width)
+    if source is None:
+        source = OsSource() if seed is None else SeededSource(seed)
+    curator = Curator(
+        MemoryEngine(table, domain),
+        domain=domain,
+        neighbours=neighbours,
+        source=source,
+        reserve=Reserve(Cost(epsilon, delta)),
+        charge=charge,
+    )
+    if plan is not None:
+        curator.reserve(plan)
+    return curator
+
+
+@pytest.fixture
+def curator_of():
+    """The function `make_curator`."""
+    return make_curator
+
+
+@pytest.fixture
+def watched():
+    """The class `WatchedTable`."""
+    return WatchedTable
+
+
+@pytest.fixture
+def blobs() -> np.ndarray:
+    """600 rows in three round groups in [-1, 1]²."""
+    rng = np.random.default_rng(3)
+    middles = np.array([[-0.6, -0.5], [0.5, -0.4], [0.1, 0.6]])
+    return middles[rng.integers(0, 3, 600)] + rng.normal(0, 0.08, (600, 2))
