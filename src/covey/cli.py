@@ -129,7 +129,7 @@ def fit(
         )
     if quiet and not (outputs or as_json):
         raise click.UsageError("--quiet: without --out, --geojson or --json nothing would be left of the release")
-    if (ledger_file is None) != (dataset is None) and ledger_file is not None:
+    if ledger_file is not None and dataset is None:
         raise click.UsageError("--dataset: a ledger counts per data set; say which one this is")
     if key is not None and ledger_file is None:
         raise click.UsageError("--key: needs --ledger, where finished releases are kept")

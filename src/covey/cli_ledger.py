@@ -48,7 +48,7 @@ def show(*, file: str, as_json: bool) -> None:
         {
             "dataset": account.dataset,
             **{
-                f"{part} {what}": None if cost is None else float(getattr(cost, part))
+                f"{part}_{what}": None if cost is None else float(getattr(cost, part))
                 for part in ("epsilon", "delta")
                 for what, cost in (("total", account.total), ("spent", account.spent), ("left", account.remaining))
             },
@@ -77,7 +77,11 @@ def show(*, file: str, as_json: bool) -> None:
         return
     for rows, numbers in ((datasets, range(1, 7)), (charges, (0, 3, 4))):
         if rows:
-            show_table(list(rows[0]), [[in_words(value) for value in row.values()] for row in rows], right=numbers)
+            show_table(
+                [name.replace("_", " ") for name in rows[0]],
+                [[in_words(value) for value in row.values()] for row in rows],
+                right=numbers,
+            )
             click.echo()
     click.echo(f"Head: entry {head['sequence']}, {head['hash']}" + ("" if charges else "; nothing was charged yet"))
 

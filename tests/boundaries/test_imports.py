@@ -45,9 +45,9 @@ def imported(tree: ast.AST, file: str) -> Iterator[tuple[int, str]]:
             module = ".".join(part for part in (base, node.module or "") if part)
             yield node.lineno, module
             yield from ((node.lineno, f"{module}.{alias.name}") for alias in node.names)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("import_module", "__import__"):
-            if node.args and isinstance(node.args[0], ast.Constant):
-                yield node.lineno, str(node.args[0].value)
+        elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+            called = ast.unparse(node.func).rpartition(".")[2]
+            yield from [(node.lineno, str(node.args[0].value))] * (called in ("import_module", "__import__"))
 
 
 def within(name: str, roots: tuple[str, ...]) -> bool:

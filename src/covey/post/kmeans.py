@@ -9,7 +9,8 @@ from covey.errors import ParameterError
 from covey.post.cells import Cells
 from covey.post.coarsen import coarsen
 from covey.post.distances import Floats, as_box, as_rows, as_weights, cost, cost_of_labels, nearest
-from covey.post.lloyd import lloyd, swap
+from covey.post.lloyd import Box, lloyd, swap
+from covey.post.one_thread import one_blas_thread
 
 __all__ = ["Clustering", "cost", "nearest", "weighted_kmeans"]
 
@@ -46,8 +47,8 @@ def weighted_kmeans(
     section 4.2). A centre becomes the weighted mean of its points, clipped to the box, if their net weight is
     positive; otherwise it stays. Such rounds need not lower the cost, so the best round of each start counts.
 
-    1. All `starts` (starts x k x columns) run for up to `rounds`. If there are more than twice `coarse` points, they
-       run on at most max(coarse, 16 k) buckets of neighbouring points, whose weights and sums are exact.
+    1. All `starts` (starts x k x columns) run for up to `rounds`. If there are more than twice as many points as
+       max(coarse, 16 k), they run on that many buckets of neighbouring points, whose weights and sums are exact.
     2. Each of the `polish` best tries up to `swaps` times to move the centre that is missed least to where
        it helps most. 0 leaves plain Lloyd.
     3. Those run again, on the points themselves, and the best is returned.
@@ -69,19 +70,29 @@ def weighted_kmeans(
     counts = w != 0
     y, v, c = (x[counts] - middle) / unit, w[counts] / heaviest, (c - middle) / unit
 
-    cells = Cells.of_points(y, v)
-    merge = len(v) > 2 * coarse
-    scout = Cells.of_buckets(y, v, coarsen(y, v, limit=max(coarse, 16 * k))) if merge else cells
-    c, costs = lloyd(scout, c, box=box, rounds=rounds, worth=_SCOUT_WORTH if merge else _POLISH_WORTH)
-    if merge or (swaps and rounds):
-        chosen = _best_distinct(costs, polish)
-        swapped = [swap(scout, c[i], costs[i], box=box, limit=swaps if rounds else 0)[0] for i in chosen]
-        c, costs = lloyd(cells, np.stack(swapped), box=box, rounds=rounds, worth=_POLISH_WORTH)
-
-    centres = np.clip(c[costs.argmin()] * unit + middle, low, high)
-    labels = nearest(x, centres)
+    with one_blas_thread:
+        c, costs = _search(y, v, c, box=box, rounds=rounds, coarse=coarse, polish=polish, swaps=swaps)
+        centres = np.clip(c[costs.argmin()] * unit + middle, low, high)
+        labels = nearest(x, centres)
     sizes = np.bincount(labels, w / heaviest, k) * heaviest
     return Clustering(centres, sizes, cost_of_labels(x, w, centres, labels))
+
+
+def _search(
+    x: Floats, w: Floats, starts: Floats, *, box: Box, rounds: int, coarse: int, polish: int, swaps: int
+) -> tuple[Floats, Floats]:
+    """The centres of the starts that were followed to the end, and their costs."""
+    limit = max(coarse, 16 * starts.shape[1])
+    cells = scout = Cells.of_points(x, w)
+    worth = _POLISH_WORTH
+    if len(w) > 2 * limit:
+        scout, worth = Cells.of_buckets(x, w, coarsen(x, w, limit=limit)), _SCOUT_WORTH
+    c, costs = lloyd(scout, starts, box=box, rounds=rounds, worth=worth)
+    if scout is cells and not (swaps and rounds):
+        return c, costs
+    chosen = _best_distinct(costs, polish)
+    swapped = [swap(scout, c[i], costs[i], box=box, limit=swaps if rounds else 0) for i in chosen]
+    return lloyd(cells, np.stack(swapped), box=box, rounds=rounds, worth=_POLISH_WORTH)
 
 
 def _best_distinct(costs: Floats, count: int) -> NDArray[np.intp]:

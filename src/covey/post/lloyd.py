@@ -44,7 +44,7 @@ def lloyd(cells: Cells, starts: Floats, *, box: Box, rounds: int, worth: float) 
     return best, lowest
 
 
-def swap(cells: Cells, centres: Floats, cost: float, *, box: Box, limit: int) -> tuple[Floats, float]:
+def swap(cells: Cells, centres: Floats, cost: float, *, box: Box, limit: int) -> Floats:
     """Move the centre (of k x d) that is missed least to where a centre helps most, while that lowers the cost.
 
     No chance is involved. Rescues small far clusters that no start has found.
@@ -58,7 +58,7 @@ def swap(cells: Cells, centres: Floats, cost: float, *, box: Box, limit: int) ->
         if not costs[first] < cost - _SWAP_WORTH * abs(cost):
             break
         centres, cost = trials[first], float(costs[first])
-    return centres, cost
+    return centres
 
 
 def _spare_and_sites(cells: Cells, centres: Floats) -> tuple[int, Floats]:
