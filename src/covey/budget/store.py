@@ -14,6 +14,7 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import cast
 
 from covey.budget.chain import Entry, State, replay
 from covey.errors import LedgerError
@@ -110,12 +111,14 @@ class Store:
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, OverflowError) as error:
+        except (sqlite3.Error, OverflowError, UnicodeError) as error:
             # No name: the module could not make sense of a value. Its own text may quote the value, so it is left out.
             name = getattr(error, "sqlite_errorname", None) or "SQLITE_CORRUPT"
             reason = next((text for code, text in _REASONS.items() if name.startswith(code)), None)
             reason = reason or f"is damaged or was changed ({name})"
             raise LedgerError(f"{self.where}: {reason}") from error
+        except OSError as error:
+            raise LedgerError(f"{self.where}: {error.strerror}") from error
 
     def _identify(self, connection: sqlite3.Connection) -> None:
         """Refuse, by name, what is not a ledger of this format. Part of every transaction."""
@@ -132,6 +135,10 @@ class Store:
         # Nothing else may be in the file: a trigger could undo charges.
         if dict(connection.execute("SELECT name, sql FROM sqlite_master")) != _SCHEMA:
             raise LedgerError(f"{self.where}: its tables were changed")
+        # SQLite reads a last page that was cut off as if it ended in zeros.
+        pages, size = _one(connection, "PRAGMA page_count"), _one(connection, "PRAGMA page_size")
+        if self.path is not None and (pages, 0) != divmod(os.stat(self.path).st_size, cast(int, size)):
+            raise LedgerError(f"{self.where}: the file was cut off; restore the newest copy")
 
     def state(self, connection: sqlite3.Connection) -> State:
         """The checked chain: every entry, and the head. Anchors are checked by the ledger."""
@@ -162,7 +169,7 @@ def _connect(target: str) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous=EXTRA")
         connection.execute("PRAGMA cell_size_check=ON")
         connection.execute("PRAGMA trusted_schema=OFF")
-    except sqlite3.Error:
+    except BaseException:
         connection.close()
         raise
     return connection

@@ -1,12 +1,15 @@
 """The weighted points, or buckets of them, that Lloyd's algorithm runs on, with several starts side by side."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.post.distances import Floats, blocks
+from covey.post.coarsen import coarsen
+from covey.post.distances import Floats, add_up, blocks
 
+_FEW = 16  # up to this many centres in at least as many columns, sums by a matrix product beat sums by label
 _LONG_ROW = 48  # from this many centres on, argmin along a row beats a running minimum over centres
 
 
@@ -16,31 +19,31 @@ class Cells:
 
     at: Floats  # (d + 1) x n: position, and a row of ones
     adds: Floats  # (d + 1) x n: weight x position, and weight
-    squares: float  # the sum of weight x squared norm
+    mass: Floats  # n: absolute weight
+    squares: float  # the sum of weight x squared norm over all points
 
     @staticmethod
     def of_points(x: Floats, w: Floats) -> "Cells":
         """Each point (n x d) is a cell."""
         at = np.ones((x.shape[1] + 1, len(w)))
         at[:-1] = x.T
-        return Cells(at, at * w, _squares(x, w))
+        return Cells(at, at * w, np.abs(w), float(w @ np.einsum("nd,nd->n", x, x)))
 
-    @staticmethod
-    def of_buckets(x: Floats, w: Floats, bucket: NDArray[np.intp]) -> "Cells":
-        """Each bucket of points is a cell: it moves as one, but what it adds to the sums is exact.
+    def merged(self, limit: int) -> "Cells":
+        """Neighbours in at most `limit` buckets, each a cell: it moves as one, but what it adds is exact.
 
         It lies at the mean of its points by absolute weight, which is never outside of them.
         """
-        count = int(bucket.max()) + 1
-        mass = np.abs(w)
-        total = np.bincount(bucket, mass, count)
-        divisor = np.where(total > 0, total, 1.0)
-        at, adds = np.ones((2, x.shape[1] + 1, count))
-        for a, column in enumerate(x.T):
-            at[a] = np.bincount(bucket, mass * column, count) / divisor
-            adds[a] = np.bincount(bucket, w * column, count)
-        adds[-1] = np.bincount(bucket, w, count)
-        return Cells(at, adds, _squares(x, w))
+        bucket = coarsen(self.positions.T, self.mass, limit=limit)
+        count = int(bucket.max(initial=-1)) + 1
+        mass = add_up(bucket, self.mass, count)
+        moments = np.stack([add_up(bucket, self.mass * x, count) for x in self.at])
+        adds = np.stack([add_up(bucket, x, count) for x in self.adds])
+        used = mass > 0
+        return Cells(moments[:, used] / mass[used], adds[:, used], mass[used], self.squares)
+
+    def __len__(self) -> int:
+        return len(self.mass)
 
     @property
     def positions(self) -> Floats:
@@ -51,12 +54,12 @@ class Cells:
     def weights(self) -> Floats:
         return self.adds[-1]
 
+    @cached_property
     def spread(self) -> float:
         """Root mean squared distance from the mean, by absolute weight."""
-        mass = np.abs(self.weights)
-        if not mass.any():
+        if len(self) == 0:
             return 0.0
-        share = mass / mass.sum()
+        share = self.mass / self.mass.sum()
         middle = self.positions @ share
         return float(np.sqrt((np.square(self.positions - middle[:, None]) @ share).sum()))
 
@@ -66,9 +69,12 @@ class Cells:
         labels = self._labels(centres)
         out = np.empty((s, d + 1, k))
         for i in range(s):
+            if k <= _FEW and d >= _FEW:
+                np.matmul(self.adds, (labels[i][:, None] == np.arange(k)).astype(np.float64), out=out[i])
+                continue
             label = labels[i].astype(np.intp)
             for a, column in enumerate(self.adds):
-                out[i, a] = np.bincount(label, column, k)
+                out[i, a] = add_up(label, column, k)
         return out.transpose(0, 2, 1)
 
     def costs(self, centres: Floats, sums: Floats) -> Floats:
@@ -79,7 +85,7 @@ class Cells:
 
     def two_nearest(self, centres: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
         """The nearest of k x d centres, the squared distance to it, and that to the second nearest."""
-        n = self.at.shape[1]
+        n = len(self)
         factors = _factors(centres)
         label, near, next_near = np.empty(n, dtype=np.intp), np.empty(n), np.empty(n)
         for cells in blocks(n, width=len(centres)):
@@ -95,7 +101,7 @@ class Cells:
     def _labels(self, centres: Floats) -> NDArray[np.integer]:
         """The nearest centre of each cell for each start: starts x n; ties go to the lowest index."""
         s, k, d = centres.shape
-        n = self.at.shape[1]
+        n = len(self)
         factors = _factors(centres.reshape(s * k, d))
         labels = np.empty((s, n), dtype=np.uint8 if k < _LONG_ROW else np.intp)
         scratch = np.empty(0)
@@ -133,7 +139,3 @@ def _lowest(scores: Floats) -> NDArray[np.uint8]:
         np.multiply(raised, np.uint8(j), out=raised)  # j where centre j is nearer than all before it, else 0
         np.maximum(raised, label, out=label)
     return label
-
-
-def _squares(x: Floats, w: Floats) -> float:
-    return float(w @ np.einsum("nd,nd->n", x, x))

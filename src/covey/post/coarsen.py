@@ -1,23 +1,22 @@
-"""Merge the points of a large synopsis into a few thousand buckets, small where the weight is."""
+"""Put neighbouring points into buckets, small where the mass is."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.post.distances import Floats
+from covey.post.distances import Floats, add_up
 
 _AXES = 16  # only the widest axes are looked at for a split
 _LEVELS = 48  # no chain of splits is longer
 _LEFT_TO_LEVELS = 4  # the grid has 2^4 times fewer buckets than allowed: the levels put the others where they help
 
 
-def coarsen(points: Floats, weights: Floats, *, limit: int) -> NDArray[np.intp]:
+def coarsen(points: Floats, mass: Floats, *, limit: int) -> NDArray[np.intp]:
     """The bucket of each point: at most `limit` buckets, numbered from 0.
 
     Starts with a uniform grid of few buckets; each level halves, at the mean of its widest axis, every bucket
-    whose scatter (absolute weight x variance along that axis) is at least half the average, the largest first if
-    not all fit. Weights must not be zero. Nothing is sorted: each level is a few sums over the points it moves.
+    whose scatter (mass x variance along that axis) is at least half the average, the largest first if
+    not all fit. Masses must be positive. Nothing is sorted: each level is a few sums over the points it moves.
     """
-    mass = np.abs(weights)
     columns = _widest_axes(points, mass)
     halvings = max(0, limit.bit_length() - 1 - _LEFT_TO_LEVELS)
     bucket = _grid(columns, halvings=halvings)
@@ -68,13 +67,13 @@ def _split_plan(
     columns: Floats, mass: Floats, bucket: NDArray[np.intp], *, count: int
 ) -> tuple[Floats, NDArray[np.intp], Floats]:
     """For each bucket: its largest scatter along an axis, that axis, and the mean along it."""
-    total = np.bincount(bucket, mass, count)
+    total = add_up(bucket, mass, count)
     divisor = np.where(total > 0, total, 1.0)
     scatter, mean = np.empty((2, len(columns), count))
     for a, x in enumerate(columns):
         moment = mass * x
-        mean[a] = np.bincount(bucket, moment, count) / divisor
-        scatter[a] = np.bincount(bucket, moment * x, count) - total * mean[a] ** 2
+        mean[a] = add_up(bucket, moment, count) / divisor
+        scatter[a] = add_up(bucket, moment * x, count) - total * mean[a] ** 2
     axis = scatter.argmax(axis=0)
     each = np.arange(count)
     return scatter[axis, each], axis, mean[axis, each]

@@ -11,9 +11,7 @@ from covey.errors import ParameterError
 Floats = NDArray[np.float64]
 Objective = Literal["k-means", "k-median"]
 
-import os
-
-_BLOCK = 1 << int(os.environ.get("BLK", "17"))
+_BLOCK = 1 << 17  # numbers per block of scores: 1 MB, which stays in the cache
 _NEAR = 1e-11  # scores this close, relative to the largest norms, are compared again without cancellation
 
 
@@ -75,6 +73,11 @@ def blocks(n: int, *, width: int) -> Iterator[slice]:
     step = max(1, _BLOCK // max(1, width))
     for start in range(0, n, step):
         yield slice(start, min(start + step, n))
+
+
+def add_up(labels: NDArray[np.intp], values: Floats, count: int) -> Floats:
+    """The sum of the values under each of the labels 0 .. count - 1."""
+    return np.bincount(labels, values, count).astype(np.float64, copy=False)  # integers if there are no values
 
 
 def as_rows(name: str, values: ArrayLike) -> Floats:

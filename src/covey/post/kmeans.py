@@ -7,15 +7,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from covey.errors import ParameterError
 from covey.post.cells import Cells
-from covey.post.coarsen import coarsen
-from covey.post.distances import Floats, as_box, as_rows, as_weights, cost, cost_of_labels, nearest
+from covey.post.distances import Floats, add_up, as_box, as_rows, as_weights, cost, cost_of_labels, nearest
 from covey.post.lloyd import Box, lloyd, swap
 from covey.post.one_thread import one_blas_thread
 
 __all__ = ["Clustering", "cost", "nearest", "weighted_kmeans"]
 
 _SCOUT_WORTH = 1e-3  # when to stop: see lloyd
-_POLISH_WORTH = 1e-4
+_WORTH = 1e-4
 _ALIKE = 1e-6  # starts whose costs differ by less than this fraction of the range ended in the same place
 
 
@@ -47,11 +46,12 @@ def weighted_kmeans(
     section 4.2). A centre becomes the weighted mean of its points, clipped to the box, if their net weight is
     positive; otherwise it stays. Such rounds need not lower the cost, so the best round of each start counts.
 
-    1. All `starts` (starts x k x columns) run for up to `rounds`. If there are more than twice as many points as
-       max(coarse, 16 k), they run on that many buckets of neighbouring points, whose weights and sums are exact.
-    2. Each of the `polish` best tries up to `swaps` times to move the centre that is missed least to where
-       it helps most. 0 leaves plain Lloyd.
-    3. Those run again, on the points themselves, and the best is returned.
+    1. All `starts` (starts x k x columns) run for up to `rounds` each. If there are more than twice as many points
+       as `coarse` (at least 16 k), they run on that many buckets of neighbouring points, whose sums are exact.
+    2. Each of the `polish` best tries up to `swaps` times to move the centre that is missed least to where a centre
+       helps most, and keeps what lowers the cost. With 0, this is Lloyd's algorithm alone.
+    3. After buckets, the `polish` best run on the points; if those are very many, on smaller buckets, and then only
+       the best of them on the points.
 
     Nothing is random. Without points, or without positive weight, the result is one of the starts.
     """
@@ -74,7 +74,7 @@ def weighted_kmeans(
         c, costs = _search(y, v, c, box=box, rounds=rounds, coarse=coarse, polish=polish, swaps=swaps)
         centres = np.clip(c[costs.argmin()] * unit + middle, low, high)
         labels = nearest(x, centres)
-    sizes = np.bincount(labels, w / heaviest, k) * heaviest
+    sizes = add_up(labels, w / heaviest, k) * heaviest
     return Clustering(centres, sizes, cost_of_labels(x, w, centres, labels))
 
 
@@ -82,17 +82,21 @@ def _search(
     x: Floats, w: Floats, starts: Floats, *, box: Box, rounds: int, coarse: int, polish: int, swaps: int
 ) -> tuple[Floats, Floats]:
     """The centres of the starts that were followed to the end, and their costs."""
-    limit = max(coarse, 16 * starts.shape[1])
-    cells = scout = Cells.of_points(x, w)
-    worth = _POLISH_WORTH
-    if len(w) > 2 * limit:
-        scout, worth = Cells.of_buckets(x, w, coarsen(x, w, limit=limit)), _SCOUT_WORTH
-    c, costs = lloyd(scout, starts, box=box, rounds=rounds, worth=worth)
-    if scout is cells and not (swaps and rounds):
-        return c, costs
-    chosen = _best_distinct(costs, polish)
-    swapped = [swap(scout, c[i], costs[i], box=box, limit=swaps if rounds else 0) for i in chosen]
-    return lloyd(cells, np.stack(swapped), box=box, rounds=rounds, worth=_POLISH_WORTH)
+    stages = [Cells.of_points(x, w)]
+    smallest = max(coarse, 16 * starts.shape[1])
+    for size in (16 * smallest, smallest):
+        if len(stages[-1]) > 2 * size:
+            stages.append(stages[-1].merged(size))
+    scout = stages.pop()
+    c, costs = lloyd(scout, starts, box=box, rounds=rounds, worth=_SCOUT_WORTH if stages else _WORTH)
+    if rounds and swaps:
+        best = _best_distinct(costs, polish)
+        c = np.stack([swap(scout, c[i], costs[i], box=box, limit=swaps) for i in best])
+        c, costs = lloyd(scout, c, box=box, rounds=rounds, worth=_SCOUT_WORTH if stages else _WORTH)
+    while stages:
+        c, costs = lloyd(stages.pop(), c[_best_distinct(costs, polish)], box=box, rounds=rounds, worth=_WORTH)
+        polish = 1
+    return c, costs
 
 
 def _best_distinct(costs: Floats, count: int) -> NDArray[np.intp]:

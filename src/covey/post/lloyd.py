@@ -3,7 +3,7 @@
 import numpy as np
 
 from covey.post.cells import Cells
-from covey.post.distances import Floats, blocks
+from covey.post.distances import Floats, add_up, blocks
 
 Box = tuple[Floats, Floats]
 
@@ -23,7 +23,7 @@ def lloyd(cells: Cells, starts: Floats, *, box: Box, rounds: int, worth: float) 
     A start ends when its centres stand still, or when _PATIENCE rounds together lowered its cost by less than the
     fraction `worth`: with negative weights, centres may circle for ever, and a round may raise the cost.
     """
-    still = _STILL * cells.spread()
+    still = _STILL * cells.spread
     best, lowest = starts.copy(), np.full(len(starts), np.inf)
     earlier = np.full((len(starts), _PATIENCE), np.inf)
     running, centres = np.arange(len(starts)), starts
@@ -64,7 +64,7 @@ def swap(cells: Cells, centres: Floats, cost: float, *, box: Box, limit: int) ->
 def _spare_and_sites(cells: Cells, centres: Floats) -> tuple[int, Floats]:
     """The centre whose removal costs least, and the cells where a new centre would save most."""
     label, near, next_near = cells.two_nearest(centres)
-    missed = np.bincount(label, cells.weights * (next_near - near), len(centres))
+    missed = add_up(label, cells.weights * (next_near - near), len(centres))
     dear = np.argsort(-cells.weights * near, kind="stable")[:_SITES]
     sites = cells.positions[:, dear].T
     norms = np.square(sites).sum(axis=1)[:, None]

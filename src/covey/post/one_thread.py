@@ -1,4 +1,4 @@
-"""Keep small matrix products on one thread: sharing them out costs more than it saves, most of all on a busy machine."""
+"""Keep small matrix products on one thread: sharing them out costs more than it saves."""
 
 from threading import Lock
 from types import TracebackType

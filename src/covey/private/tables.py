@@ -154,7 +154,8 @@ def _pandas(frame: Any) -> FrameTable:
 def _polars(frame: Any) -> FrameTable:
     def reader(name: str) -> Reader:
         series = frame.get_column(name)
-        if not (series.dtype.is_numeric() or str(series.dtype) == "Boolean"):
+        kind = str(series.dtype)
+        if not (series.dtype.is_numeric() or kind == "Boolean") or kind in ("Int128", "UInt128"):  # Arrow has no such
             raise not_numeric(name, series.dtype.base_type())  # an Enum's full name lists its values
         return lambda start, stop: arrow_numbers(series.slice(start, stop - start).to_arrow())
 

@@ -1,0 +1,1 @@
+"""Benchmarks: the papers' own experiments, redone with Covey's algorithms on public or made-up rows."""

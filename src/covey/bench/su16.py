@@ -1,0 +1,281 @@
+"""`covey bench su16`: the evaluation of Su et al. 2016, figure by figure, with Covey's algorithms.
+
+Writes results.json, claims.md, and a CSV and a PNG per figure. Finished tasks are kept in tasks.jsonl, so that an
+interrupted run goes on where it stopped and a finished one only draws again.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import platform
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import covey
+from covey.bench import sets
+from covey.bench.runner import Store, Task, run_tasks
+from covey.bench.su16_claims import claims_table, judge
+from covey.bench.su16_tasks import perform
+from covey.storage import write_whole
+
+Row = dict[str, Any]
+CURVES = ("lloyd", "gkm", "gkm-3k", "genetic", "grid", "hybrid")
+HEAT = ("lloyd", "gkm", "gkm-3k", "genetic", "grid, theta 2", "grid", "grid, theta 50", "hybrid")
+TIMED = ("lloyd", "grid", "hybrid")
+PAPER_NAMES = {
+    "lloyd": "DPLloyd",
+    "gkm": "GkM",
+    "gkm-3k": "GkM-3K",
+    "genetic": "PGkM",
+    "grid": "EUGkM",
+    "hybrid": "Hybrid",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Everything that decides what is measured. `runs` of lloyd are from each start; of others, in all."""
+
+    made_up_rows: int | None = None  # instead of the data sets, that many rows of Gaussian clusters each
+    epsilons: tuple[float, ...] = (0.05, 0.1, 0.15, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 2.0)
+    starts: int = 30
+    runs: tuple[tuple[str, int], ...] = (
+        ("lloyd", 20),
+        ("gkm", 100),
+        ("gkm-3k", 100),
+        ("genetic", 20),
+        ("grid", 20),
+        ("hybrid", 30),
+    )
+    forced_runs: int = 30
+    heat_sizes: tuple[int, ...] = tuple(range(2, 11))  # of both d and k
+    heat_rows: int = 10_000
+    heat_epsilon: float = 1.0
+    heat_runs: tuple[tuple[str, int], ...] = (
+        ("lloyd", 5),
+        ("gkm", 20),
+        ("gkm-3k", 20),
+        ("genetic", 5),
+        ("grid, theta 2", 3),
+        ("grid", 10),
+        ("grid, theta 50", 10),
+        ("hybrid", 10),
+    )
+    block_epsilon: float = 1.0
+    block_exponents: tuple[float, ...] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+    block_runs: int = 20
+    search_rounds: int = 100
+    search_runs: int = 5
+    time_epsilon: float = 0.1
+    time_runs: int = 11
+
+
+FULL = Settings()
+QUICK = Settings(
+    made_up_rows=2_000,
+    epsilons=(0.05, 0.2, 0.7, 2.0),
+    starts=4,
+    runs=tuple((variant, 2) for variant in CURVES),
+    forced_runs=2,
+    heat_sizes=(2, 4, 8),
+    heat_rows=2_000,
+    heat_runs=tuple((variant, 1) for variant in HEAT),
+    block_exponents=(0.2, 0.4, 0.6, 1.0),
+    block_runs=2,
+    search_rounds=16,
+    search_runs=1,
+    time_runs=3,
+)
+
+
+def run(
+    *,
+    data: Path | None,
+    out: Path,
+    quick: bool,
+    report: Callable[[int, int, str], None] | None,
+    say: Callable[[str], None],
+) -> None:
+    """Measure what is not measured yet, then write every file. `report(done, of, what)` follows the tasks."""
+    settings = QUICK if quick else FULL
+    folder = None if quick else sets.data_folder(data)
+    store = Store(out / "tasks.jsonl")
+    plan = make_plan(settings, rows_of(settings, folder))
+    tasks = list({task.key: task for _, task, _ in plan}.values())
+    ready = sum(task.key in store.answers for task in tasks)
+    say(f"{len(tasks)} tasks, {ready} of them already done. Interrupt at any time: a later call goes on.")
+    work = partial(perform, data=None if folder is None else str(folder))
+    run_tasks(tasks, work=work, store=store, report=report)
+    results = collect(plan, store, settings)
+    write(results, out)
+    drawn = draw(results, out)
+    say(claims_table(results["claims"]))
+    say("Wrote results.json, claims.md, a CSV" + (" and a PNG per figure." if drawn else " per figure."))
+    if not drawn:
+        say("The PNGs need matplotlib, which is not installed: pip install 'covey[plot]'")
+
+
+def rows_of(settings: Settings, folder: Path | None) -> dict[str, str]:
+    """The checksum of each set's rows: a task that used other rows is another task."""
+    if folder is None:
+        rows = settings.made_up_rows or 0
+        return {each.name: sets.checksum(sets.made_up(each, rows=rows)) for each in sets.SU16}
+    return {each.name: sets.checksum(sets.read(each, folder)) for each in sets.SU16}
+
+
+def make_plan(settings: Settings, rows: dict[str, str]) -> list[tuple[str, Task, Row]]:
+    """Every task of every figure, most important figures first: (figure, task, what its rows of the table share)."""
+    plan: list[tuple[str, Task, Row]] = []
+    fixed = {"starts": settings.starts, "covey": covey.__version__}
+    named = [
+        ({**fixed, "set": each.name, "rows": rows[each.name], "n": settings.made_up_rows}, {"set": each.name})
+        for each in sets.SU16
+    ]
+
+    def add(figure: str, kind: str, source: Row, shared: Row, *, alone: bool = False, **parameters: Any) -> None:
+        label = " ".join([kind, *(str(shared[name]) for name in ("set", "algorithm", "d") if name in shared)])
+        plan.append((figure, Task(kind, {**source, **parameters}, label, alone), shared))
+
+    for source, shared in named:
+        add("kmeans", "kmeans", source, shared)
+    for variant, runs in settings.runs:
+        for source, shared in named:
+            for epsilon in settings.epsilons:
+                shares = {**shared, "algorithm": variant, "epsilon": epsilon}
+                add("figure1", "fit", source, shares, variant=variant, epsilon=epsilon, runs=runs)
+    adult = next(pair for pair in named if pair[1]["set"] == "Adult-num")
+    least = settings.epsilons[0]
+    shares = {"set": "Adult-num", "algorithm": "hybrid, forced", "epsilon": least}
+    add("forced", "fit", adult[0], shares, variant="hybrid, forced", epsilon=least, runs=settings.forced_runs)
+    for source, shared in named:
+        add(
+            "figure3",
+            "blocks",
+            source,
+            shared,
+            epsilon=settings.block_epsilon,
+            exponents=list(settings.block_exponents),
+            runs=settings.block_runs,
+        )
+        for run in range(settings.search_runs):
+            add("figure4", "search", source, {**shared, "run": run}, rounds=settings.search_rounds, run=run)
+    for d in settings.heat_sizes:
+        for k in settings.heat_sizes:
+            made = sets.checksum(sets.gaussian_clusters(d=d, k=k, n=settings.heat_rows)[0])
+            size: Row = {"d": d, "k": k}
+            source = {**fixed, **size, "n": settings.heat_rows, "rows": made}
+            add("heat kmeans", "kmeans", source, size)
+            for variant, runs in settings.heat_runs:
+                shares = {**size, "algorithm": variant}
+                add("figure2", "fit", source, shares, variant=variant, epsilon=settings.heat_epsilon, runs=runs)
+    for source, shared in named:
+        parameters = {"epsilon": settings.time_epsilon, "variants": list(TIMED), "runs": settings.time_runs}
+        add("figure7", "time", source, shared, alone=True, **parameters)
+    return plan
+
+
+def collect(plan: list[tuple[str, Task, Row]], store: Store, settings: Settings) -> dict[str, Any]:
+    """All figures as tables, the settings, the machine, and the paper's claims next to what was measured."""
+    answers: dict[str, list[tuple[Row, Row]]] = {}
+    for figure, task, shared in plan:
+        answers.setdefault(figure, []).append((shared, store.answers[task.key]))
+    base = {shared["set"]: answer for shared, answer in answers["kmeans"]}
+    heat_base = {(shared["d"], shared["k"]): answer["baseline"] for shared, answer in answers["heat kmeans"]}
+    curves = [
+        {**shared, **answer, "baseline": base[shared["set"]]["baseline"]} for shared, answer in answers["figure1"]
+    ]
+    heat = []
+    for shared, answer in answers["figure2"]:
+        baseline = heat_base[shared["d"], shared["k"]]
+        heat.append({**shared, **answer, "baseline": baseline, "difference": answer["nicv"] - baseline})
+    figures: dict[str, list[Row]] = {
+        "figure1": [row for row in curves if row["algorithm"] != "hybrid"],
+        "figure2": [row for row in heat if row["algorithm"] != "hybrid"],
+        "figure3": [
+            {**shared, **row, "baseline": base[shared["set"]]["baseline"]}
+            for shared, answer in answers["figure3"]
+            for row in answer["table"]
+        ],
+        "figure4": traces(base, answers["figure4"], settings.search_rounds),
+        "figure5": [row for row in curves if row["algorithm"] in TIMED],
+        "figure6": [row for row in heat if row["algorithm"] in ("grid", "hybrid")],
+        "figure7": [
+            {**shared, "algorithm": variant, "cpu": answer["cpu"][variant], "wall": answer["wall"][variant]}
+            for shared, answer in answers["figure7"]
+            for variant in TIMED
+        ],
+    }
+    forced = [{**shared, **answer} for shared, answer in answers["forced"]]
+    return {
+        "what": "Su et al. 2016, redone with Covey",
+        "sets": [
+            {
+                "name": each.name,
+                "rows": base[each.name]["size"],
+                "d": each.dimension,
+                "k": each.k,
+                "rows_in_the_paper": each.paper_rows,
+                "stands_in": "made-up clusters" if settings.made_up_rows else each.stands_in,
+                "baseline": base[each.name]["baseline"],
+            }
+            for each in sets.SU16
+        ],
+        "settings": asdict(settings),
+        "machine": {
+            "cpus": os.cpu_count(),
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "covey": covey.__version__,
+            "shared": "other programs may have run at the same time: compare times within one run only",
+            "seconds_of_work": round(sum(store.seconds[task.key] for _, task, _ in plan), 1),
+        },
+        "claims": judge(figures, forced),
+        "figures": figures,
+        "forced": forced,
+    }
+
+
+def traces(base: dict[str, Row], found: list[tuple[Row, Row]], rounds: int) -> list[Row]:
+    """NICV by round, from 1: Lloyd's algorithm (mean of all starts) and the genetic search (mean of all runs)."""
+    table = []
+    for name, answer in base.items():
+        lloyd = answer["by_round"] + answer["by_round"][-1:] * rounds
+        gene = np.mean([each["by_round"] for shared, each in found if shared["set"] == name], axis=0).tolist()
+        for what, values in (("lloyd", lloyd[1 : rounds + 1]), ("genetic search", gene)):
+            table += [
+                {"set": name, "what": what, "round": i, "nicv": value, "baseline": answer["baseline"]}
+                for i, value in enumerate(values, start=1)
+            ]
+    return table
+
+
+def write(results: dict[str, Any], out: Path) -> None:
+    rounded = json.loads(json.dumps(results), parse_float=lambda text: float(f"{float(text):.6g}"))
+    write_whole(out / "results.json", (json.dumps(rounded, indent=1) + "\n").encode())
+    write_whole(out / "claims.md", (claims_table(results["claims"]) + "\n").encode())
+    for name, table in rounded["figures"].items():
+        text = io.StringIO()
+        sheet = csv.DictWriter(text, list(dict.fromkeys(key for row in table for key in row)), lineterminator="\n")
+        sheet.writeheader()
+        sheet.writerows(table)
+        write_whole(out / f"{name}.csv", text.getvalue().encode())
+
+
+def draw(results: dict[str, Any], out: Path) -> bool:
+    """The PNGs; False where matplotlib is not installed."""
+    try:
+        from covey.bench.plots import su16_figures
+
+        for name, png in su16_figures(results):
+            write_whole(out / f"{name}.png", png)
+    except ImportError:
+        return False
+    return True

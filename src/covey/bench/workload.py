@@ -1,0 +1,128 @@
+"""One data set under test: its rows behind the door, its starts, and the measure of every figure, NICV."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from covey.algorithms.grid import SIZE_SHARE, from_cells
+from covey.algorithms.lloyd import one_round
+from covey.algorithms.outcome import Outcome, noisy_size
+from covey.algorithms.registry import find
+from covey.bench.sets import Floats, seed_of
+from covey.budget.accountant import Cost
+from covey.budget.plan import Plan, Reserve, split
+from covey.events import exactly
+from covey.noise.mechanisms import DiscreteLaplace
+from covey.noise.source import SeededSource
+from covey.post.public_random import public_rng
+from covey.post.starts import sphere_packing
+from covey.private.curator import Curator
+from covey.private.memory import MemoryEngine
+from covey.private.tables import open_table
+from covey.public import Domain, Neighbours
+from covey.queries.counts import Count
+from covey.queries.voronoi import VoronoiSums
+
+BLOCK = 2**13  # rows whose distances to a few centres stay in the cache
+MOST_ROUNDS = 300  # of ordinary k-means; it has stopped long before
+
+
+class Workload:
+    """Rows in [-1, 1]^d that every algorithm of the paper can be run on, again and again.
+
+    The engine is loaded once; each run has a curator of its own, so every run pays and draws as a fit would. Noise is
+    seeded: the rows are public and the figures repeatable. `starts` sphere packings are drawn once, and all
+    algorithms that take a start use the same ones, as in the paper.
+    """
+
+    def __init__(self, rows: Floats, *, k: int, name: str, starts: int) -> None:
+        self.name, self.k, self.starts = name, k, starts
+        self.domain = Domain(middle=(0.0,) * rows.shape[1], half=(1.0,) * rows.shape[1])
+        self.engine = MemoryEngine(open_table(rows), self.domain)
+        self.engine.total(Count(self.domain))  # reads the rows now, so that no run is charged with the time
+        self.size = len(rows)
+        self._columns = np.ascontiguousarray(rows.T)
+        self._squares = float(np.square(rows).sum())
+        rng = public_rng(seed_of("starts", name))
+        lower, upper = self.domain.corners
+        self._states, packings = [], []
+        for _ in range(starts):
+            self._states.append(rng.bit_generator.state)
+            packings.append(sphere_packing(k, lower=lower, upper=upper, rng=rng))
+        self.packings = np.stack(packings)
+
+    def nicv(self, centres: ArrayLike) -> float:
+        """The mean squared distance of the rows to their nearest centre, in [-1, 1]^d. Centres are in lattice units."""
+        points = self.domain.from_lattice(centres)
+        norms = np.square(points).sum(axis=1, keepdims=True)
+        total = self._squares
+        for first in range(0, self.size, BLOCK):
+            scores = (-2.0 * points) @ self._columns[:, first : first + BLOCK]
+            scores += norms
+            total += float(scores.min(axis=0).sum())
+        return total / self.size
+
+    def curator(self, *, epsilon: Fraction, seed: int) -> Curator:
+        """A fresh door to the rows, with a budget of epsilon."""
+        return Curator(
+            self.engine,
+            domain=self.domain,
+            neighbours=Neighbours.ADD_REMOVE,
+            source=SeededSource(seed),
+            reserve=Reserve(Cost(epsilon, Fraction(0))),
+            charge=lambda: None,
+        )
+
+    def public_at(self, start: int) -> np.random.Generator:
+        """Public randomness that draws start number `start` next, and the following starts after it."""
+        rng = public_rng(0)
+        rng.bit_generator.state = self._states[start]
+        return rng
+
+    def run(self, algorithm: str, *, epsilon: float, seed: int, start: int = 0, **parameters: Any) -> Outcome:
+        """One run of an algorithm, as a fit would run it."""
+        budget = exactly(epsilon)
+        if algorithm in ("grid", "hybrid", "forced"):
+            parameters = {"starts": self.starts, **parameters}
+        method = forced_hybrid if algorithm == "forced" else find(algorithm).run
+        curator = self.curator(epsilon=budget, seed=seed)
+        return method(curator, k=self.k, epsilon=budget, public_rng=self.public_at(start), **parameters)
+
+    def kmeans(self) -> tuple[Floats, list[list[float]]]:
+        """Ordinary k-means from every start until nothing moves: the best centres, and each start's NICV by round."""
+        best, traces = self.packings[0], []
+        lowest = np.inf
+        for start in self.packings:
+            centres = self.domain.snap(start)
+            trace = [self.nicv(centres)]
+            for _ in range(MOST_ROUNDS):
+                moved = self.exact_round(centres)
+                if np.array_equal(moved, centres):
+                    break
+                centres = moved
+                trace.append(self.nicv(centres))
+            traces.append(trace)
+            if min(trace) < lowest:
+                best, lowest = centres.astype(np.float64), min(trace)
+        return best, traces
+
+    def exact_round(self, centres: NDArray[np.int64]) -> NDArray[np.int64]:
+        """A round of Lloyd's algorithm without noise; a cluster without rows keeps its centre."""
+        clusters = VoronoiSums(centres, self.domain)
+        return self.domain.snap(clusters.means(self.engine.total(clusters)))
+
+
+def forced_hybrid(
+    curator: Curator, *, k: int, epsilon: Fraction, public_rng: np.random.Generator, starts: int, theta: float = 10.0
+) -> Outcome:
+    """`hybrid` that never falls back: always a grid with half of epsilon and then a round with the other half."""
+    for_size, left = split(epsilon, *SIZE_SHARE)
+    noises = [DiscreteLaplace(part) for part in (for_size, *split(left, 1, 1))]
+    curator.reserve(Plan(tuple(noise.event() for noise in noises)))
+    size = noisy_size(curator, noises[0])
+    found = from_cells(curator, k=k, size=size, noise=noises[1], theta=theta, starts=starts, public_rng=public_rng)
+    return Outcome(*one_round(curator, found.centres, noises[2]), {**found.notes, "refined": True})
