@@ -16,6 +16,7 @@ from covey.errors import (
 
 if TYPE_CHECKING:
     from covey.budget.ledger import Ledger
+    from covey.coreset import Coreset
     from covey.estimators import KMeans
     from covey.public import Ball, Box, Neighbours, Person
     from covey.release import Certificate, Release
@@ -27,6 +28,7 @@ __all__ = [
     "Box",
     "BudgetError",
     "Certificate",
+    "Coreset",
     "CoveyError",
     "DataError",
     "FormatError",
@@ -44,6 +46,7 @@ _HOMES = {  # imported when first used, so that `covey --help` does not wait for
     "Ball": "covey.public",
     "Box": "covey.public",
     "Certificate": "covey.release",
+    "Coreset": "covey.coreset",
     "KMeans": "covey.estimators",
     "Ledger": "covey.budget.ledger",
     "Neighbours": "covey.public",

@@ -276,4 +276,5 @@ def certify(
         centres=domain.from_lattice(outcome.centres).tolist(),
         sizes=None if outcome.sizes is None else outcome.sizes.tolist(),
         certificate=certificate,
+        synopsis=outcome.synopsis,
     )

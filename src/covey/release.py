@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from covey.errors import FormatError
 from covey.geo import feature_collection, find_axes
@@ -74,6 +76,13 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         return " ".join(lines)
 
 
+class Synopsis(msgspec.Struct, frozen=True):
+    """A noisy histogram on a grid of equal cells over the domain's cube; the last column's cells come fastest."""
+
+    cells_per_axis: int
+    counts: list[int]
+
+
 class Document(msgspec.Struct, frozen=True, kw_only=True):
     """The JSON document of a release."""
 
@@ -85,6 +94,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     sizes: list[float] | None
     certificate: Certificate
     statement: str
+    synopsis: Synopsis | None = None
 
 
 class Release(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,6 +105,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     centres: list[list[float]]
     sizes: list[float] | None
     certificate: Certificate
+    synopsis: Synopsis | None = None
 
     def to_json(self) -> bytes:
         document = Document(
@@ -106,6 +117,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
             sizes=self.sizes,
             certificate=self.certificate,
             statement=self.certificate.statement,
+            synopsis=self.synopsis,
         )
         return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
 
@@ -129,13 +141,25 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
             raise FormatError("release: the document is damaged: centres and columns do not match")
         if document.sizes is not None and len(document.sizes) != len(document.centres):
             raise FormatError("release: the document is damaged: sizes and centres do not match")
+        if document.synopsis is not None and len(document.synopsis.counts) != document.synopsis.cells_per_axis**width:
+            raise FormatError("release: the document is damaged: the synopsis does not match the columns")
         return cls(
             objective=document.objective,
             columns=document.columns,
             centres=document.centres,
             sizes=document.sizes,
             certificate=document.certificate,
+            synopsis=document.synopsis,
         )
+
+    def scale(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The middle and half-width of every column's public range: what distances are measured in."""
+        domain = self.certificate.domain
+        if domain["type"] == "ball":
+            middle = np.array(domain["center"], dtype=np.float64)
+            return middle, np.full(len(middle), float(domain["radius"]))
+        lower, upper = (np.array(domain[end], dtype=np.float64) for end in ("lower", "upper"))
+        return lower / 2 + upper / 2, upper / 2 - lower / 2
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the release as JSON, whole or not at all."""

@@ -18,7 +18,6 @@ from covey.events import Sensitivity
 from covey.private.memory import MemoryEngine
 from covey.private.tables import ArrayTable
 from covey.public import Domain, Neighbours
-from covey.queries.blocks import BlockCentres
 from covey.queries.costs import NegativeCosts
 from covey.queries.counts import CellCounts, Count, Grid, OccupiedCells
 from covey.queries.voronoi import VoronoiSums
@@ -298,27 +297,3 @@ def test_even_the_finest_grid_has_a_cell_for_every_row(d, per_axis):
     cells = grid.index(edge)
     assert cells.min() == 0
     assert cells.max() < grid.cells
-
-
-# Blocks: one person touches one line.
-
-
-@settings(max_examples=150)
-@given(st.integers(1, 3), st.integers(1, 3), st.integers(1, 5), st.integers(0, 12), st.integers(0, 2**32 - 1))
-def test_one_row_touches_one_block(d, k, blocks, n, seed):
-    rng = np.random.default_rng(seed)
-    domain = unit_domain(d, ball=False)
-    query = BlockCentres(domain=domain, k=k, blocks=blocks, rounds=4)
-    place = rng.choice([-domain.limit, 0, domain.limit, 7], size=(d, n + 1)).astype(np.int32)
-    block = rng.integers(0, blocks, n + 1)
-    keys = rng.integers(0, 4, n + 1).astype(np.uint64)  # few keys: ties too
-    gone = int(rng.integers(0, n + 1))
-    whole = query.outputs(place, block, keys)
-    fewer = query.outputs(*(np.delete(each, gone, axis=-1) for each in (place, block, keys)))
-    other = place.copy()
-    other[:, gone] = rng.integers(-domain.limit, domain.limit + 1, d)
-    assert whole.shape == (blocks, k * d)
-    assert np.abs(whole).max() <= domain.limit
-    for changed in (fewer, query.outputs(other, block, keys)):
-        lines = np.flatnonzero((whole != changed).any(axis=1))
-        assert set(lines.tolist()) <= {int(block[gone])}

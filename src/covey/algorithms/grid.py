@@ -8,12 +8,14 @@ import numpy as np
 
 from covey.algorithms.outcome import Outcome, noisy_size, positive, whole_number
 from covey.budget.plan import Plan, split
+from covey.errors import ParameterError
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.post.kmeans import weighted_kmeans
 from covey.post.starts import sphere_packing
 from covey.private.curator import Curator
 from covey.public import Domain, Neighbours
 from covey.queries.counts import MOST_CELLS, CellCounts, Grid
+from covey.release import Synopsis
 
 SIZE_SHARE = (1, 24)  # of epsilon: 4% for the noisy number of rows, the rest for the cells
 
@@ -26,6 +28,7 @@ def grid(
     public_rng: np.random.Generator,
     theta: float = 10.0,
     starts: int = 30,
+    keep_synopsis: bool = False,
 ) -> Outcome:
     """k centres from one noisy histogram: M = (nε/θ)^(2d/(2+d)) equal cells.
 
@@ -34,9 +37,12 @@ def grid(
 
     As printed, M comes from the exact number of rows, so that the shape of the grid itself leaks; here it does not.
     Edge cases: every cell is noised, empty or not, and negative counts are kept; in many dimensions the grid is a
-    single cell and the centres say little more than where the domain is.
+    single cell and the centres say little more than where the domain is. With `keep_synopsis` the noisy cells are
+    part of the release, to be queried, sampled and clustered again (covey.Coreset).
     """
     theta, starts = positive("theta", theta), whole_number("starts", starts, least=1)
+    if not isinstance(keep_synopsis, bool):
+        raise ParameterError("keep_synopsis", "must be True or False")
     if curator.neighbours is Neighbours.REPLACE_ONE:
         cell_noise = DiscreteLaplace(epsilon)
         curator.reserve(Plan((cell_noise.event(),)))
@@ -45,7 +51,16 @@ def grid(
         size_noise, cell_noise = (DiscreteLaplace(part) for part in split(epsilon, *SIZE_SHARE))
         curator.reserve(Plan((size_noise.event(), cell_noise.event())))
         size = noisy_size(curator, size_noise)
-    return from_cells(curator, k=k, size=size, noise=cell_noise, theta=theta, starts=starts, public_rng=public_rng)
+    return from_cells(
+        curator,
+        k=k,
+        size=size,
+        noise=cell_noise,
+        theta=theta,
+        starts=starts,
+        public_rng=public_rng,
+        keep_synopsis=keep_synopsis,
+    )
 
 
 def from_cells(
@@ -57,6 +72,7 @@ def from_cells(
     theta: float,
     starts: int,
     public_rng: np.random.Generator,
+    keep_synopsis: bool = False,
 ) -> Outcome:
     """Release the cells of a grid that suits `size` rows and cluster them. The plan must hold `noise`'s event."""
     strength = float(noise.epsilon) / (2 if curator.neighbours is Neighbours.REPLACE_ONE else 1)
@@ -71,7 +87,9 @@ def from_cells(
         upper=upper,
         starts=np.stack([sphere_packing(k, lower=lower, upper=upper, rng=public_rng) for _ in range(starts)]),
     )
-    return Outcome(clusters.centres, clusters.sizes, {"cells_per_axis": cells.per_axis, "theta": theta})
+    notes = {"cells_per_axis": cells.per_axis, "theta": theta}
+    synopsis = Synopsis(cells.per_axis, counts.tolist()) if keep_synopsis else None
+    return Outcome(clusters.centres, clusters.sizes, notes, synopsis)
 
 
 def cells_per_axis(domain: Domain, *, size: int, epsilon: float, theta: float = 10.0) -> int:

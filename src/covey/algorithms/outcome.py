@@ -13,6 +13,7 @@ from covey.errors import ParameterError
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.private.curator import Curator
 from covey.queries.counts import Count
+from covey.release import Synopsis
 
 SMALLEST_SIZE = 16  # a noisy number of rows is never taken to be less
 
@@ -24,6 +25,7 @@ class Outcome:
     centres: NDArray[np.float64]
     sizes: NDArray[np.float64] | None = None
     notes: dict[str, Any] = field(default_factory=dict)
+    synopsis: Synopsis | None = None
 
 
 def noisy_size(curator: Curator, noise: DiscreteLaplace) -> int:

@@ -49,8 +49,8 @@ class Settings:
     starts: int = 30
     runs: tuple[tuple[str, int], ...] = (
         ("lloyd", 20),
-        ("gkm", 100),
-        ("gkm-3k", 100),
+        ("gkm", 50),
+        ("gkm-3k", 50),
         ("genetic", 20),
         ("grid", 20),
         ("hybrid", 30),
@@ -60,14 +60,14 @@ class Settings:
     heat_rows: int = 10_000
     heat_epsilon: float = 1.0
     heat_runs: tuple[tuple[str, int], ...] = (
-        ("lloyd", 5),
-        ("gkm", 20),
-        ("gkm-3k", 20),
-        ("genetic", 5),
-        ("grid, theta 2", 3),
-        ("grid", 10),
-        ("grid, theta 50", 10),
-        ("hybrid", 10),
+        ("lloyd", 3),
+        ("gkm", 10),
+        ("gkm-3k", 10),
+        ("genetic", 3),
+        ("grid, theta 2", 2),
+        ("grid", 6),
+        ("grid, theta 50", 6),
+        ("hybrid", 6),
     )
     block_epsilon: float = 1.0
     block_exponents: tuple[float, ...] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)

@@ -50,7 +50,8 @@ def cost(points: ArrayLike, weights: ArrayLike, centres: ArrayLike, objective: O
 
     Weights may be negative, and so may the cost.
     """
-    x, w = as_rows("points", points), as_weights(weights, points)
+    x = as_rows("points", points)
+    w = as_weights(weights, len(x))
     return cost_of_labels(x, w, as_rows("centres", centres), nearest(x, centres), objective)
 
 
@@ -90,10 +91,10 @@ def as_rows(name: str, values: ArrayLike) -> Floats:
     return table
 
 
-def as_weights(weights: ArrayLike, points: ArrayLike) -> Floats:
+def as_weights(weights: ArrayLike, count: int) -> Floats:
     """One finite weight of either sign per point."""
     w = np.ascontiguousarray(weights, dtype=np.float64)
-    if w.shape != (len(np.asarray(points)),):
+    if w.shape != (count,):
         raise ParameterError("weights", "must be one number per point")
     if not np.isfinite(w).all():
         raise ParameterError("weights", "must be finite")

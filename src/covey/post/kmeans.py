@@ -38,7 +38,7 @@ def weighted_kmeans(
     rounds: int = 100,
     coarse: int = 4096,
     polish: int = 3,
-    swaps: int = 20,
+    swaps: int = 100,
 ) -> Clustering:
     """The best of several runs of Lloyd's algorithm on weighted points, by cost on those points.
 
@@ -55,7 +55,8 @@ def weighted_kmeans(
 
     Nothing is random. Without points, or without positive weight, the result is one of the starts.
     """
-    x, w = as_rows("points", points), as_weights(weights, points)
+    x = as_rows("points", points)
+    w = as_weights(weights, len(x))
     low, high = as_box(lower, upper)
     c = _as_starts(starts, k=k, low=low, high=high)
     if x.shape[1] != low.size:
@@ -63,8 +64,9 @@ def weighted_kmeans(
     if min(rounds, swaps) < 0 or min(coarse, polish) < 1:
         raise ParameterError("rounds, coarse, polish, swaps", "must not be negative; coarse and polish at least 1")
 
-    # From here on the box is about [-1, 1] and the heaviest weight about 1: no product overflows.
-    middle, unit = low / 2 + high / 2, _power_of_two(float((high / 2 - low / 2).max()))
+    # From here on the box and the points are within [-2, 2] and the weights too: no product overflows.
+    middle = low / 2 + high / 2
+    unit = _power_of_two(max(float((high - middle).max()), float(np.abs(x - middle).max(initial=0.0))))
     heaviest = _power_of_two(float(np.abs(w).max(initial=0.0)))
     box = (low - middle) / unit, (high - middle) / unit
     counts = w != 0

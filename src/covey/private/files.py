@@ -27,7 +27,7 @@ from covey.private.tables import Piece, Table, arrow_is_numeric, arrow_numbers, 
 
 NUMBER = r"^\s*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?)\s*$"
 BOM, QUOTE = b"\xef\xbb\xbf", b'"'
-COMMA, NEWLINE = 44, 10
+COMMA, NEWLINE, SPACE = 44, 10, 32
 LONGEST_LINE = 2**16
 SNIFF_ROWS = 1000  # how far the schema check of a CSV looks
 
@@ -75,7 +75,7 @@ class ParquetTable(Sealed):
 
 
 class CsvTable(Sealed):
-    """A CSV file with a header line. Every line after it that is not blank is one row."""
+    """A CSV file with a header line. Every line after it that is not empty is one row."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -131,7 +131,7 @@ class CsvTable(Sealed):
 
 
 class SeparateLines(io.RawIOBase):
-    """A text file whose lines cannot affect one another, each of which is one row unless it is blank.
+    """A text file whose lines cannot affect one another, each of which is one row unless it is empty.
 
     A quote that is never closed would swallow the rows after it, and a line longer than the parser's block would stop
     it: one person could move many rows. A lone carriage return would make two rows of one, and a line with too few or
@@ -167,10 +167,10 @@ class SeparateLines(io.RawIOBase):
 
 
 def separate(lines: bytes, *, cells: int | None = None) -> bytes:
-    """Whole lines, mended: each stands for itself and, given the number of `cells`, has that many or is blank.
+    """Whole lines, mended: each stands for itself and, given the number of `cells`, has that many or is empty.
 
-    Quotes count only where they enclose a whole cell (or stand doubled inside one); from a line with any other quote
-    all of them are removed. A carriage return that does not end a line is a space. A line of more than 64 KiB, or
+    Quotes count only where they enclose a whole cell (or stand doubled inside one); in a line with any other quote
+    all of them become spaces. A carriage return that does not end a line is a space. A line of more than 64 KiB, or
     with another number of cells, becomes a row of missing values.
     """
     if b"\r" in lines:
@@ -183,7 +183,9 @@ def separate(lines: bytes, *, cells: int | None = None) -> bytes:
         quotes = np.flatnonzero(text == ord(QUOTE))
         stray = _stray(text, quotes, ends)
         if stray.size:
-            return separate(np.delete(text, stray).tobytes(), cells=cells)
+            mended = text.copy()
+            mended[stray] = SPACE
+            return separate(mended.tobytes(), cells=cells)
         commas = commas[np.searchsorted(quotes, commas) % 2 == 0]  # those outside quotes, which balance in every line
     bad = ends - starts > LONGEST_LINE
     if cells is not None and not _evenly(commas, starts, ends, cells - 1):
@@ -191,11 +193,11 @@ def separate(lines: bytes, *, cells: int | None = None) -> bytes:
     if not bad.any():
         return lines
     missing = b"," * (cells - 1) + b"\n" if cells is not None and cells > 1 else b'""\n'
-    mended, done = [], 0
+    parts, done = [], 0
     for start, end in zip(starts[bad].tolist(), ends[bad].tolist(), strict=True):
-        mended += [lines[done:start], missing if lines[start:end].strip() else b""]
+        parts += [lines[done:start], missing]
         done = end
-    return b"".join([*mended, lines[done:]])
+    return b"".join([*parts, lines[done:]])
 
 
 def _stray(text: NDArray[np.uint8], quotes: NDArray[np.intp], ends: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -1,0 +1,245 @@
+"""Files: rows that cannot affect one another, damage that is named, and no cell's text in any message."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from covey.errors import DataError, NotNumericError
+from covey.private.files import LONGEST_LINE, NUMBER, open_file, separate
+
+SECRET = "0.123456789"
+
+
+@pytest.fixture
+def save(tmp_path):
+    def write(content: bytes | str, name: str = "rows.csv"):
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write
+
+
+def read(path, columns=None) -> list[list[float]]:
+    """All rows of a file, as lists."""
+    table = open_file(path)
+    pieces = [piece() for piece in table.pieces(columns)]
+    return np.concatenate(pieces, axis=1).T.tolist() if pieces else []
+
+
+def same(a: list, b: list) -> bool:
+    return np.array_equal(np.array(a, dtype=float), np.array(b, dtype=float), equal_nan=True)
+
+
+NAN = np.nan
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("a,b\n1,2\n3,4\n", [[1, 2], [3, 4]]),
+        ("a,b\n1,2\n3,4", [[1, 2], [3, 4]]),  # no last newline
+        ("a,b\r\n1,2\r\n3,4\r\n", [[1, 2], [3, 4]]),
+        ("\ufeffa,b\n1,2\n", [[1, 2]]),
+        ('\ufeff"a","b"\n"1","2"\n', [[1, 2]]),
+        ("a,b\n", []),
+        ("a,b", []),
+        ("a,b\n\n1,2\n\n\n3,4\n\n", [[1, 2], [3, 4]]),  # empty lines are not rows
+        ("a,b\n1,\n,2\n,\n", [[1, NAN], [NAN, 2], [NAN, NAN]]),
+        ("a,b\nx,2\n3,four\n", [[NAN, 2], [3, NAN]]),
+        ("a,b\nNA,null\nnan,-\n", [[NAN, NAN], [NAN, NAN]]),
+        ("a,b\ninf,-Infinity\n+INF,1e999\n", [[np.inf, -np.inf], [np.inf, np.inf]]),
+        ("a,b\n 1 ,\t2\n+3,-.5\n4.,1e3\n", [[1, 2], [3, -0.5], [4, 1000]]),
+        ("a,b\n1e-999,-0\n", [[0, 0]]),
+        ("a,b\n0x10,1_000\n١,1,5\n", [[NAN, NAN], [NAN, NAN]]),
+        ('a,b\n"1","2"\n"3",4\n', [[1, 2], [3, 4]]),
+        ('a,b\n"1,5",2\n"say ""hi""",2\n', [[NAN, 2], [NAN, 2]]),
+        ('a,b\n"1,2\n3,4\n', [[1, 2], [3, 4]]),  # a quote that is never closed
+        ('a,b\n1,2"\n3,4\n', [[1, 2], [3, 4]]),
+        ('a,b\nx"y,"z\n3,4\n', [[NAN, NAN], [3, 4]]),  # two quotes, of which the second would swallow the rest
+        ('a,b\n"1"x,"2\n3,4\n', [[NAN, 2], [3, 4]]),
+        ('a,b\n"\n""\n1"5,2\n   \n3,4\n', [[NAN, NAN], [NAN, NAN], [NAN, 2], [NAN, NAN], [3, 4]]),
+        ("a,b\n1\n1,2,3\n3,4\n", [[NAN, NAN], [NAN, NAN], [3, 4]]),  # too few, too many: a row all the same
+        ("a,b\n1,2\r3,4\n5,6\n", [[NAN, NAN], [5, 6]]),  # a lone carriage return does not end a row
+        ("a\n1\n\n2\nx\n1,2\n", [[1], [2], [NAN], [NAN]]),
+        (b"a,b\n\xff\xfe,2\n\x00,4\n", [[NAN, 2], [NAN, 4]]),
+        ("a,b\n" + "9" * 400 + ",1\n", [[np.inf, 1]]),
+        ("a,b\n" + "x" * (LONGEST_LINE + 1) + ",1\n3,4\n", [[NAN, NAN], [3, 4]]),
+        ("a,b\n3,4\n" + "1" * (5 * LONGEST_LINE), [[3, 4], [NAN, NAN]]),
+    ],
+)
+def test_lines_are_rows(save, text, rows):
+    assert same(read(save(text)), rows)
+
+
+def test_a_line_longer_than_any_block_is_one_row(save):
+    path = save(b"a,b\n1,2\n" + b"7" * (2**22 + 2**20) + b"\n3,4\n" + b'"' * (2**22 + 5) + b"\n5,6\n")
+    assert same(read(path), [[1, 2], [NAN, NAN], [3, 4], [NAN, NAN], [5, 6]])
+
+
+def test_block_borders_do_not_show(save):
+    """Lines of every length around the 4 MB border, with quotes and carriage returns."""
+    lines = [b'1,"2"\r\n', b"3,4\n", b'"x\ry",5\n', b'6,7"\n']
+    expected = [[1, 2], [3, 4], [NAN, 5], [6, 7]]
+    count = (2**22 + 2**16) // sum(map(len, lines)) + 1
+    for shift in range(3):
+        rows = read(save(b"a,b\n" + b"0" * shift + b"0,0\n" + b"".join(lines) * count))
+        assert len(rows) == 1 + 4 * count
+        assert same(rows[1:5], expected)
+        assert same(np.nansum(rows, axis=0), count * np.nansum(expected, axis=0))
+
+
+line = st.one_of(
+    st.binary(max_size=12),
+    st.text('"",,1.5 \r\\x-+e', max_size=12).map(str.encode),
+    st.tuples(st.integers(-99, 99), st.integers(-99, 99)).map(lambda pair: b"%d,%d" % pair),
+).map(lambda text: text.replace(b"\n", b""))
+
+
+@settings(max_examples=150)
+@given(st.lists(line, max_size=6), line, st.integers(0, 6), st.integers(1, 3))
+@example([b"1,2", b"3,4"], b'x"y,"z', 0, 2)
+@example([b"1,2", b"3,4"], b'"', 0, 2)
+@example([b"1", b"3"], b'""""', 0, 1)
+def test_every_line_is_read_as_if_it_stood_alone(tmp_path_factory, lines, extra, place, width):
+    """So one line more is at most one row more, and no other row moves."""
+    path = tmp_path_factory.getbasetemp() / "alone.csv"
+    header = b",".join([b"a", b"b", b"c"][:width]) + b"\n"
+
+    def rows(some: list[bytes]) -> list:
+        path.write_bytes(header + b"".join(each + b"\n" for each in some))
+        return read(path)
+
+    more = [*lines[:place], extra, *lines[place:]]
+    alone = [rows([each]) for each in more]
+    assert all(len(each) <= 1 for each in alone)
+    assert all(len(each) == 1 for each, text in zip(alone, more, strict=True) if text.strip(b"\r"))
+    assert same(rows(more), [row for each in alone for row in each] or rows([]))
+
+
+@given(st.from_regex(re.compile(NUMBER, re.ASCII), fullmatch=True).filter(lambda t: "\n" not in t and "\r" not in t))
+@settings(max_examples=150)
+def test_whatever_looks_like_a_number_is_read_like_python_reads_it(tmp_path_factory, text):
+    path = tmp_path_factory.getbasetemp() / "number.csv"
+    path.write_text(f"a,b\n{text},1\n")
+    ((value, _),) = read(path)
+    assert value == float(text) or np.isnan(value)
+    if text == text.strip():
+        assert value == float(text)
+
+
+def test_mending_leaves_good_lines_alone():
+    good = b'1,2\n"a,b",3\n"say ""hi""",4\n\n'
+    assert separate(good, cells=2) == good
+
+
+@pytest.mark.parametrize(
+    ("content", "word"),
+    [
+        ("", "header"),
+        ("\n1,2\n", "header"),
+        ("   \n1,2\n", "header"),
+        ("x" * (LONGEST_LINE + 5) + f"\n{SECRET}\n", "header"),
+        (f"{SECRET},2.5\n1,2\n", "header"),  # no header: the first person's row must not become names
+        (f"17,{SECRET}\n", "header"),
+        ("17,4\n18,5\n", "header"),
+        ("name,-3.5\n", "header"),
+        (b"a,\xff\xfe\n1,2\n", "UTF-8"),
+    ],
+)
+def test_a_csv_needs_a_header_that_names_columns(save, content, word):
+    with pytest.raises(DataError, match=word) as refusal:
+        open_file(save(content))
+    assert SECRET not in str(refusal.value)
+
+
+@pytest.mark.parametrize("header", ["0,1,2", "2019,2020,2021", "a,1", "x0,x1", "pm2.5,lat", "inflow,nano"])
+def test_names_may_look_like_counting(save, header):
+    assert open_file(save(header + "\n")).names == tuple(header.split(","))
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1" + b"\0" * 50 + b"PAR1", SECRET.encode() * 40])
+def test_a_damaged_parquet_file_is_named(save, content):
+    with pytest.raises(DataError, match="damaged") as refusal:
+        open_file(save(content, "rows.parquet"))
+    assert SECRET not in str(refusal.value)
+
+
+def test_a_parquet_file_that_breaks_in_the_middle_is_named(tmp_path):
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"a": np.random.default_rng(0).random(100_000)}), path, compression="snappy")
+    content = bytearray(path.read_bytes())
+    content[1000:300_000] = b"\xff" * 299_000
+    path.write_bytes(bytes(content))
+    with pytest.raises(DataError, match="broke off"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("rows.txt", "must end in"),
+        ("rows", "must end in"),
+        ("rows.csv.gz", "must end in"),
+        ("rows.XLSX", "must end in"),
+    ],
+)
+def test_other_files_are_refused(save, name, word):
+    with pytest.raises(DataError, match=word):
+        open_file(save("a\n1\n", name))
+
+
+def test_missing_files_and_folders_are_refused(tmp_path):
+    with pytest.raises(DataError, match="no file"):
+        open_file(tmp_path / "absent.csv")
+    with pytest.raises(DataError, match="folder"):
+        open_file(tmp_path)
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(DataError, match="folder"):
+        open_file(tmp_path / "folder.csv")
+
+
+def test_a_suffix_may_be_in_capitals(save):
+    assert read(save("a\n1\n", "ROWS.CSV")) == [[1.0]]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_column_of_text_is_refused_without_its_text(tmp_path, kind):
+    path = tmp_path / f"rows.{kind}"
+    table = pa.table({"a": [1.0, 2.0], "name": [f"Quail {SECRET}", "Quail"]})
+    if kind == "parquet":
+        pq.write_table(table, path)
+    else:
+        path.write_text("a,name\n1," + f"Quail {SECRET}\n2,Quail\n")
+    file = open_file(path)
+    with pytest.raises(NotNumericError, match="'name' is not numeric") as refusal:
+        file.check_numeric(None)
+    assert SECRET not in str(refusal.value)
+    assert "Quail" not in str(refusal.value)
+    file.check_numeric(("a",))
+    assert read(path, ("a",)) == [[1.0], [2.0]]
+
+
+def test_columns_come_in_the_order_that_was_asked_for(save, tmp_path):
+    path = save("a,b,c\n1,2,3\n")
+    assert read(path, ("c", "a")) == [[3.0, 1.0]]
+    pq.write_table(pa.table({"a": [1.0], "b": [2.0], "c": [3.0]}), tmp_path / "rows.parquet")
+    assert read(tmp_path / "rows.parquet", ("c", "a")) == [[3.0, 1.0]]
+
+
+def test_opening_a_csv_reads_no_row(save, monkeypatch):
+    """A row of any content cannot make `open_file` fail: only the header is looked at."""
+    import covey.private.files as files
+
+    def refuse(*_args, **_options):
+        raise AssertionError("rows were read")
+
+    monkeypatch.setattr(files, "SeparateLines", refuse)
+    assert open_file(save(b'a,b\n"\xff\n\r\n,,,,\n')).names == ("a", "b")
