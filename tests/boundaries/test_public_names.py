@@ -22,6 +22,7 @@ def test_public_names_are_pinned():
         "Box",
         "BudgetError",
         "Certificate",
+        "Coreset",
         "CoveyError",
         "DataError",
         "FormatError",
@@ -44,7 +45,7 @@ def test_public_names_exist_and_are_documented(name):
     assert name in dir(covey)
 
 
-@pytest.mark.parametrize("name", ["Box", "Ball", "KMeans", "Ledger", "Release"])
+@pytest.mark.parametrize("name", ["Box", "Ball", "Coreset", "KMeans", "Ledger", "Release"])
 def test_public_methods_are_documented(name):
     thing = getattr(covey, name)
     own = [each for each in vars(thing).items() if not each[0].startswith("_") and callable(each[1])]

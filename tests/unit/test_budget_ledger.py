@@ -426,6 +426,14 @@ class TestFiles:
         holder.close()
         assert spent(ledger) == Cost(Fraction(1, 10))
 
+    def test_a_charge_holds_the_ledger_from_its_first_look_at_it(self, path):
+        """Otherwise two processes could read the same sum, and both find room."""
+        other = sqlite3.connect(path, isolation_level=None, timeout=0)
+        with Ledger.open(path)._writing(), pytest.raises(sqlite3.OperationalError, match="locked"):
+            other.execute("BEGIN IMMEDIATE")
+        other.execute("BEGIN IMMEDIATE")
+        other.close()
+
     def test_a_full_disk_spends_nothing(self, path, monkeypatch):
         from covey.budget import store
 

@@ -180,6 +180,13 @@ def test_a_well_linked_entry_must_make_sense_as_well(path, fields):
     refused(path, "entry 9 is not valid")
 
 
+def test_a_charge_pays_for_one_release(path):
+    ledger = Ledger.open(path)
+    ledger.finish(spend(ledger), b"map")  # entries 9 and 10
+    forged(path, 10, kind="release", charge=9, document="0" * 64)
+    refused(path, "entry 11 is not valid: it names no unfinished charge")
+
+
 def test_a_ledger_must_begin_with_its_opening(path):
     forged(path, 0, kind="dataset", dataset="trips", epsilon=10**15, delta=0)
     refused(path, "entry 1 is not valid")

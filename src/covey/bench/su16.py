@@ -49,31 +49,31 @@ class Settings:
     starts: int = 30
     runs: tuple[tuple[str, int], ...] = (
         ("lloyd", 20),
-        ("gkm", 50),
-        ("gkm-3k", 50),
-        ("genetic", 20),
-        ("grid", 20),
-        ("hybrid", 30),
+        ("gkm", 30),
+        ("gkm-3k", 30),
+        ("genetic", 12),
+        ("grid", 10),
+        ("hybrid", 20),
     )
-    forced_runs: int = 30
+    forced_runs: int = 20
     heat_sizes: tuple[int, ...] = tuple(range(2, 11))  # of both d and k
     heat_rows: int = 10_000
     heat_epsilon: float = 1.0
     heat_runs: tuple[tuple[str, int], ...] = (
-        ("lloyd", 3),
-        ("gkm", 10),
-        ("gkm-3k", 10),
-        ("genetic", 3),
-        ("grid, theta 2", 2),
-        ("grid", 6),
-        ("grid, theta 50", 6),
-        ("hybrid", 6),
+        ("lloyd", 1),
+        ("gkm", 5),
+        ("gkm-3k", 5),
+        ("genetic", 2),
+        ("grid, theta 2", 1),
+        ("grid", 4),
+        ("grid, theta 50", 3),
+        ("hybrid", 4),
     )
     block_epsilon: float = 1.0
     block_exponents: tuple[float, ...] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-    block_runs: int = 20
+    block_runs: int = 8
     search_rounds: int = 100
-    search_runs: int = 5
+    search_runs: int = 3
     time_epsilon: float = 0.1
     time_runs: int = 11
 

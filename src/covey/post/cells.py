@@ -55,13 +55,12 @@ class Cells:
         return self.adds[-1]
 
     @cached_property
-    def spread(self) -> float:
-        """Root mean squared distance from the mean, by absolute weight."""
+    def scatter(self) -> float:
+        """The sum of absolute weight x squared distance from the mean."""
         if len(self) == 0:
             return 0.0
-        share = self.mass / self.mass.sum()
-        middle = self.positions @ share
-        return float(np.sqrt((np.square(self.positions - middle[:, None]) @ share).sum()))
+        middle = self.positions @ self.mass / self.mass.sum()
+        return float((np.square(self.positions - middle[:, None]) @ self.mass).sum())
 
     def sums(self, centres: Floats) -> Floats:
         """What the cells nearest to each centre add up to: starts x k x (d + 1), for starts x k x d centres."""

@@ -15,7 +15,7 @@ __all__ = ["Clustering", "cost", "nearest", "weighted_kmeans"]
 
 _SCOUT_WORTH = 1e-3  # when to stop: see lloyd
 _WORTH = 1e-4
-_ALIKE = 1e-6  # starts whose costs differ by less than this fraction of the range ended in the same place
+_ALIKE = 1e-9  # starts whose costs differ by less than this fraction of the scatter ended in the same place
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,8 @@ def weighted_kmeans(
     3. After buckets, the `polish` best run on the points; if those are very many, on smaller buckets, and then only
        the best of them on the points.
 
-    Nothing is random. Without points, or without positive weight, the result is one of the starts.
+    Nothing is random; without points, the result is the first start. With k above the number of points, or with
+    equal starts, some centres may be equal; the first of equals is given all their points.
     """
     x = as_rows("points", points)
     w = as_weights(weights, len(x))
@@ -69,21 +70,22 @@ def weighted_kmeans(
     unit = _power_of_two(max(float((high - middle).max()), float(np.abs(x - middle).max(initial=0.0))))
     heaviest = _power_of_two(float(np.abs(w).max(initial=0.0)))
     box = (low - middle) / unit, (high - middle) / unit
+    w = w / heaviest
     counts = w != 0
-    y, v, c = (x[counts] - middle) / unit, w[counts] / heaviest, (c - middle) / unit
+    y, v, c = (x[counts] - middle) / unit, w[counts], (c - middle) / unit
 
     with one_blas_thread:
-        c, costs = _search(y, v, c, box=box, rounds=rounds, coarse=coarse, polish=polish, swaps=swaps)
-        centres = np.clip(c[costs.argmin()] * unit + middle, low, high)
+        best = _search(y, v, c, box=box, rounds=rounds, coarse=coarse, polish=polish, swaps=swaps)
+        centres = np.clip(best * unit + middle, low, high)
         labels = nearest(x, centres)
-    sizes = add_up(labels, w / heaviest, k) * heaviest
-    return Clustering(centres, sizes, cost_of_labels(x, w, centres, labels))
+    sizes, total = add_up(labels, w, k), cost_of_labels(x, w, centres, labels)
+    return Clustering(centres, sizes * heaviest, total * heaviest)
 
 
 def _search(
     x: Floats, w: Floats, starts: Floats, *, box: Box, rounds: int, coarse: int, polish: int, swaps: int
-) -> tuple[Floats, Floats]:
-    """The centres of the starts that were followed to the end, and their costs."""
+) -> Floats:
+    """The best centres found: k x d."""
     stages = [Cells.of_points(x, w)]
     smallest = max(coarse, 16 * starts.shape[1])
     for size in (16 * smallest, smallest):
@@ -92,20 +94,21 @@ def _search(
     scout = stages.pop()
     c, costs = lloyd(scout, starts, box=box, rounds=rounds, worth=_SCOUT_WORTH if stages else _WORTH)
     if rounds and swaps:
-        best = _best_distinct(costs, polish)
+        best = _best_distinct(scout, costs, polish)
         c = np.stack([swap(scout, c[i], costs[i], box=box, limit=swaps) for i in best])
         c, costs = lloyd(scout, c, box=box, rounds=rounds, worth=_SCOUT_WORTH if stages else _WORTH)
     while stages:
-        c, costs = lloyd(stages.pop(), c[_best_distinct(costs, polish)], box=box, rounds=rounds, worth=_WORTH)
-        polish = 1
-    return c, costs
+        c = c[_best_distinct(scout, costs, polish)]
+        scout, polish = stages.pop(), 1
+        c, costs = lloyd(scout, c, box=box, rounds=rounds, worth=_WORTH)
+    return c[_best_distinct(scout, costs, 1)[0]]
 
 
-def _best_distinct(costs: Floats, count: int) -> NDArray[np.intp]:
-    """The starts of lowest cost, best first; of those that ended in the same place, one is enough."""
+def _best_distinct(cells: Cells, costs: Floats, count: int) -> NDArray[np.intp]:
+    """The starts of lowest cost, best first; of those that ended in the same place, only the first."""
     order = np.argsort(costs, kind="stable")
-    rise = np.diff(costs[order], prepend=-np.inf)
-    return order[rise > _ALIKE * np.ptp(costs)][:count]
+    higher = np.diff(costs[order], prepend=-np.inf) > _ALIKE * cells.scatter
+    return np.minimum.reduceat(order, np.flatnonzero(higher))[:count]
 
 
 def _as_starts(starts: ArrayLike, *, k: int, low: Floats, high: Floats) -> Floats:

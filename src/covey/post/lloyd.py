@@ -7,7 +7,7 @@ from covey.post.distances import Floats, add_up, blocks
 
 Box = tuple[Floats, Floats]
 
-_STILL = 1e-4  # a start is done when no centre moves by more than this fraction of the spread of the cells
+_STILL = 1e-4  # a start is done when no centre moves by more than this fraction of the cells' standard deviation
 _PATIENCE = 4  # ... or when this many rounds together were not worth while
 _LIGHT = 1e-12  # net weights up to this fraction of the heaviest cell count as rounding: the centre stays
 _SITES = 32  # places looked at for a swap
@@ -23,7 +23,7 @@ def lloyd(cells: Cells, starts: Floats, *, box: Box, rounds: int, worth: float) 
     A start ends when its centres stand still, or when _PATIENCE rounds together lowered its cost by less than the
     fraction `worth`: with negative weights, centres may circle for ever, and a round may raise the cost.
     """
-    still = _STILL * cells.spread
+    still = _STILL * np.sqrt(cells.scatter / max(cells.mass.sum(), _LIGHT))
     best, lowest = starts.copy(), np.full(len(starts), np.inf)
     earlier = np.full((len(starts), _PATIENCE), np.inf)
     running, centres = np.arange(len(starts)), starts
@@ -49,7 +49,7 @@ def swap(cells: Cells, centres: Floats, cost: float, *, box: Box, limit: int) ->
 
     No chance is involved. Rescues small far clusters that no start has found.
     """
-    for _ in range(limit if len(centres) > 1 else 0):
+    for _ in range(limit if len(centres) > 1 and len(cells) else 0):
         spare, sites = _spare_and_sites(cells, centres)
         trials = np.repeat(centres[None], len(sites), axis=0)
         trials[:, spare] = np.clip(sites, *box)

@@ -36,14 +36,15 @@ def sphere_packing(
     low, high = as_box(lower, upper)
     _check_k(k)
     if tries < 1 or steps < 0:
-        raise ParameterError("tries, steps", "must be positive")
+        raise ParameterError("tries, steps", "tries must be at least 1, steps not negative")
     points = uniform_starts(k, lower=low, upper=high, rng=rng)
     half = high / 2 - low / 2
-    free = np.flatnonzero(half > 0)
-    if free.size == 0:
+    scale = half.max()
+    if scale == 0:
         return points
-    scale = half[free].max()
-    placed = _largest_packing(k, half=half[free] / scale, rng=rng, tries=tries, steps=steps)
+    half = half / scale
+    free = half > 0
+    placed = _largest_packing(k, half=half[free], rng=rng, tries=tries, steps=steps)
     if placed is not None:
         points[:, free] = (low / 2 + high / 2)[free] + placed * scale
     return np.clip(points, low, high)

@@ -126,7 +126,7 @@ def numbers_of(values: Any, column: object) -> NDArray[np.float64]:
         elif isinstance(value, str | bytes) or not hasattr(value, "__float__"):
             raise NotNumericError(
                 f"bounds: column {column!r} is not numeric: it holds Python objects, and each "
-                "argument must be a number, not a string or other object; convert the column to a numeric type first"
+                "argument must be neither a string nor another object but a number; convert the column first"
             )
         else:
             try:

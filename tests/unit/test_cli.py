@@ -1,0 +1,593 @@
+"""The command line: every command and option, every way to fail, and what must never happen to a budget."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+import numpy as np
+import pytest
+
+from covey import Ledger, Release
+from covey.algorithms.registry import ALGORITHMS
+from covey.cli import cli, main
+from covey.errors import DataError, ParameterError
+from covey.options import read_bounds, read_params
+from covey.public import Ball, Box
+
+ROOT = Path(__file__).parents[2]
+BOUNDS = ("--bounds", "lon=-74.1:-73.9,lat=40.7:40.9")
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def covey(capsys):
+    """Run a command in this process."""
+
+    def run(*arguments: object) -> Done:
+        capsys.readouterr()
+        try:
+            main([str(each) for each in arguments])
+            code = 0
+        except SystemExit as end:
+            code = int(end.code or 0)
+        return Done(code, *capsys.readouterr())
+
+    return run
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "covey.cli", *map(str, arguments)]
+
+
+def start(*arguments: object, **options: object) -> subprocess.Popen:
+    return subprocess.Popen(command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+
+def write_trips(path: Path, rows: int = 600) -> Path:
+    rng = np.random.default_rng(5)
+    middles = np.array([[-74.05, 40.75], [-74.0, 40.8], [-73.95, 40.85]])
+    points = middles[rng.integers(3, size=rows)] + rng.normal(scale=0.004, size=(rows, 2))
+    np.savetxt(path, points, delimiter=",", header="lon,lat", comments="", fmt="%.5f")
+    return path
+
+
+@pytest.fixture
+def trips(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return write_trips(tmp_path / "trips.csv")
+
+
+@pytest.fixture
+def book(trips) -> Path:
+    path = trips.parent / "city.ledger"
+    Ledger.create(path, dataset="trips", epsilon=3)
+    return path
+
+
+def spent(path: Path) -> float:
+    return float(Ledger.open(path).datasets()["trips"].spent.epsilon)
+
+
+# --- what it prints ---------------------------------------------------------------------------------------------------
+
+
+def test_fit_prints_centres_sizes_and_the_certificate(covey, trips):
+    done = covey("fit", trips, "-k", 3, "--epsilon", 1, *BOUNDS)
+    assert done.code == 0
+    assert done.err == ""
+    assert "lon" in done.out
+    assert "rows (noisy)" in done.out
+    assert "epsilon = 1" in done.out
+    assert "No durable ledger" in done.out
+
+
+def test_json_is_the_release_document_and_nothing_else(covey, trips):
+    done = covey("fit", trips, "-k", 3, "--epsilon", 1, *BOUNDS, "--json")
+    release = Release.from_json(done.out.encode())
+    assert release.columns == ["lon", "lat"]
+    assert len(release.centres) == 3
+    assert release.to_json().decode() == done.out
+    assert done.err == ""
+
+
+def test_files_are_written_and_named(covey, trips):
+    done = covey("fit", trips, "-k", 3, "--epsilon", 1, *BOUNDS, "--out", "r.json", "--geojson", "c.geojson")
+    assert done.code == 0
+    assert "Wrote r.json, c.geojson." in done.out
+    release = Release.load("r.json")
+    features = json.loads(Path("c.geojson").read_text())["features"]
+    assert [f["geometry"]["coordinates"] for f in features] == release.centres
+
+
+def test_quiet_prints_nothing(covey, trips):
+    assert covey("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--out", "r.json", "--quiet") == (0, "", "")
+    assert Path("r.json").exists()
+
+
+def test_quiet_with_json_prints_the_document(covey, trips):
+    done = covey("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--quiet", "--json")
+    assert json.loads(done.out)["format"] == "covey-release"
+
+
+def test_longitude_and_latitude_may_be_named(covey, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("d.csv").write_text("up,along\n0.1,0.9\n0.2,0.8\n")
+    base = ("fit", "d.csv", "-k", 1, "--epsilon", 1, "--bounds", "0:1,0:1", "--geojson", "c.geojson")
+    refused = covey(*base)
+    assert refused.code == 2
+    assert "--lon" in refused.err
+    assert covey(*base, "--lon", "along", "--lat", "up").code == 0
+    point = json.loads(Path("c.geojson").read_text())["features"][0]
+    assert point["geometry"]["coordinates"] == [point["properties"]["along"], point["properties"]["up"]]
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_every_algorithm_runs_from_the_command_line(covey, trips, name):
+    row = ALGORITHMS[name]
+    if "k-means" not in row.objectives:
+        pytest.skip("fit is for k-means")
+    extra = () if row.guarantee == "pure" else ("--delta", "1e-6")
+    relation = ("--neighbours", str(row.neighbours[0]))
+    done = covey("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--algorithm", name, *relation, *extra, "--json")
+    assert done.code == 0, done.err
+    certificate = json.loads(done.out)["certificate"]
+    assert certificate["algorithm"] == name
+    assert certificate["neighbours"] == relation[1]
+
+
+def test_parameters_reach_the_algorithm(covey, trips):
+    base = ("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--json", "--algorithm", "lloyd")
+    done = covey(*base, "--param", "rounds=2", "--param", "start=uniform")
+    parameters = json.loads(done.out)["certificate"]["parameters"]
+    assert (parameters["rounds"], parameters["start"]) == (2, "uniform")
+
+
+def test_a_ball_and_bounds_by_position(covey, trips):
+    ball = covey("fit", trips, "-k", 2, "--epsilon", 1, "--ball", 100, "--json")
+    assert json.loads(ball.out)["certificate"]["domain"]["type"] == "ball"
+    box = covey("fit", trips, "-k", 2, "--epsilon", 1, "--bounds", "-75:-73,40:41", "--json")
+    assert json.loads(box.out)["certificate"]["domain"]["lower"] == [-75, 40]
+
+
+def test_parquet_gives_the_same_as_csv(covey, trips):
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(pyarrow.csv.read_csv(trips), "trips.parquet")
+    seeded = ("-k", 3, "--epsilon", 1, *BOUNDS, "--seed", 4, "--json")
+    assert covey("fit", trips, *seeded).out == covey("fit", "trips.parquet", *seeded).out
+
+
+def test_algorithms_lists_the_registry(covey):
+    done = covey("algorithms")
+    rows = json.loads(covey("algorithms", "--json").out)
+    assert [row["name"] for row in rows] == list(ALGORITHMS)
+    for row in rows:
+        assert row["parameters"] == ALGORITHMS[row["name"]].parameters
+        line = next(line for line in done.out.splitlines() if line.split("  ")[0] == row["name"])
+        assert all(text in line for text in (row["summary"], row["paper"], *row["parameters"], *row["neighbours"]))
+
+
+def test_version_and_help(covey):
+    from covey import __version__
+
+    assert __version__ in covey("--version").out
+    assert covey().out == covey("--help").out
+    assert "covey fit trips.csv" in covey("--help").out
+    assert "init" in covey("ledger").out
+
+
+def all_commands(group: click.Group = cli, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    found = []
+    for name, each in group.commands.items():
+        found += all_commands(each, (*path, name)) if isinstance(each, click.Group) else [(*path, name)]
+    return found
+
+
+@pytest.mark.parametrize("path", all_commands(), ids=" ".join)
+def test_every_command_and_option_explains_itself(covey, path):
+    text = covey(*path, "--help").out
+    assert len(text) > 100
+    node: click.Command = cli
+    for name in path:
+        assert isinstance(node, click.Group)
+        node = node.commands[name]
+    for option in node.params:
+        if isinstance(option, click.Option):
+            assert option.help, option.opts
+            assert option.opts[0] in text
+
+
+def test_no_escape_codes_outside_a_terminal(trips, book):
+    Path("odd.csv").write_text("\x1b[31mred,lat\n0.5,0.5\n")
+    environment = {**os.environ, "FORCE_COLOR": "1", "TERM": "xterm-256color"}
+    for arguments in (
+        ("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--ledger", book, "--dataset", "trips"),
+        ("fit", "odd.csv", "-k", 1, "--epsilon", 1, "--bounds", "0:1,0:1"),
+        ("fit", "odd.csv", "-k", 1, "--epsilon", 1, "--bounds", "no=0:1"),
+        ("algorithms",),
+        ("ledger", "show", book),
+        ("--help",),
+    ):
+        done = subprocess.run(command(*arguments), capture_output=True, env=environment, check=False)
+        assert b"\x1b" not in done.stdout + done.stderr
+        assert done.stdout + done.stderr
+
+
+def test_on_a_terminal_tables_are_drawn_and_progress_leaves_no_trace(trips):
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        command("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS), stdout=follower, stderr=follower, stdin=follower
+    )
+    os.close(follower)
+    seen = b""
+    while True:
+        try:
+            block = os.read(leader, 4096)
+        except OSError:
+            break
+        if not block:
+            break
+        seen += block
+    os.close(leader)
+    assert process.wait() == 0
+    assert b"\x1b[" in seen
+    assert b"rows (noisy)" in seen
+    assert "─".encode() in seen or "━".encode() in seen
+
+
+# --- what it refuses --------------------------------------------------------------------------------------------------
+
+REFUSED = {
+    "k of zero": (("-k", 0), "-k"),
+    "k not whole": (("-k", 2.5), "-k"),
+    "no epsilon": (("--epsilon", "much"), "--epsilon"),
+    "epsilon of zero": (("--epsilon", 0), "--epsilon"),
+    "negative epsilon": (("--epsilon", -1), "--epsilon"),
+    "epsilon nan": (("--epsilon", "nan"), "--epsilon"),
+    "epsilon inf": (("--epsilon", "inf"), "--epsilon"),
+    "epsilon too large": (("--epsilon", 1e9), "--epsilon"),
+    "delta of one": (("--delta", 1), "--delta"),
+    "unknown algorithm": (("--algorithm", "magic"), "--algorithm"),
+    "unknown parameter": (("--param", "magic=1"), "--param"),
+    "parameter without value": (("--param", "rounds"), "--param"),
+    "parameter twice": (("--algorithm", "lloyd", "--param", "rounds=1", "--param", "rounds=2"), "--param"),
+    "parameter of the wrong kind": (("--algorithm", "lloyd", "--param", "rounds=many"), "rounds"),
+    "unknown relation": (("--neighbours", "swap"), "--neighbours"),
+    "unknown column": (("--bounds", "height=0:1"), "height"),
+    "column twice": (("--bounds", "lon=0:1"), "--bounds"),
+    "a range missing": (("--bounds", "lon"), "--bounds"),
+    "names and positions": (("--bounds", "0:1"), "--bounds"),
+    "ball as well": (("--ball", 3), "--ball"),
+    "no such folder": (("--out", "nowhere/r.json"), "nowhere"),
+    "out is a folder": (("--out", "."), "out"),
+    "out is the data": (("--out", "trips.csv"), "out"),
+    "out is the ledger": (("--out", "city.ledger"), "out"),
+    "one file for both": (("--out", "same.json", "--geojson", "./same.json"), "out"),
+    "seeded to a file": (("--seed", 1, "--out", "r.json"), "--seed"),
+    "seeded to a map": (("--seed", 1, "--geojson", "c.geojson"), "--seed"),
+    "negative seed": (("--seed", -1), "--seed"),
+    "unknown option": (("--frobnicate",), "--frobnicate"),
+    "quiet for nothing": (("--quiet",), "--quiet"),
+    "no such longitude": (("--geojson", "c.geojson", "--lon", "east"), "--lon"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_bad_input_is_one_line_that_names_the_parameter_and_spends_nothing(covey, trips, book, case):
+    arguments, named = REFUSED[case]
+    before, files = book.read_bytes(), sorted(Path().iterdir())
+    base = ("fit", "trips.csv", "-k", 3, "--epsilon", 1, *BOUNDS, "--ledger", "city.ledger", "--dataset", "trips")
+    done = covey(*base, *arguments)
+    assert done.code == 2
+    assert done.out == ""
+    assert done.err.startswith("covey: error: ")
+    assert done.err.count("\n") == 1
+    assert named in done.err
+    assert book.read_bytes() == before
+    assert sorted(Path().iterdir()) == files
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("fit",), "DATA"),
+        (("fit", "trips.csv", "--epsilon", 1, *BOUNDS), "-k"),
+        (("fit", "trips.csv", "-k", 1, *BOUNDS), "--epsilon"),
+        (("fit", "trips.csv", "-k", 1, "--epsilon", 1), "--bounds"),
+        (("fit", "no.csv", "-k", 1, "--epsilon", 1, *BOUNDS), "no.csv"),
+        (("fit", "city.ledger", "-k", 1, "--epsilon", 1, *BOUNDS), "city.ledger"),
+        (("fit", ".", "-k", 1, "--epsilon", 1, *BOUNDS), "folder"),
+        (("fit", "trips.csv", "-k", 1, "--epsilon", 1, *BOUNDS, "--key", "a"), "--key"),
+        (("fit", "trips.csv", "-k", 1, "--epsilon", 1, *BOUNDS, "--ledger", "city.ledger"), "--dataset"),
+        (("fit", "trips.csv", "-k", 1, "--epsilon", 1, *BOUNDS, "--ledger", "no", "--dataset", "d"), "no"),
+        (("frob",), "frob"),
+        (("demo", "--out", "trips.csv"), "trips.csv"),
+        (("demo", "--seed", "x"), "--seed"),
+        (("ledger", "init", "new.ledger", "--epsilon", 1), "--dataset"),
+        (("ledger", "init", "new.ledger", "--dataset", "d"), "--epsilon"),
+        (("ledger", "init", "new.ledger", "--dataset", "d", "--epsilon", "x"), "--epsilon"),
+        (("ledger", "init", "new.ledger", "--dataset", "d", "--epsilon", -1), "--epsilon"),
+        (("ledger", "init", "new.ledger", "--dataset", "d", "--epsilon", 1, "--delta", 2), "--delta"),
+        (("ledger", "init", "no/new.ledger", "--dataset", "d", "--epsilon", 1), "new.ledger"),
+        (("ledger", "init", "new.ledger", "--dataset", "d", "--epsilon", 1, "--anchor", "no/a"), "no/a"),
+        (("ledger", "init", "city.ledger", "--dataset", "d", "--epsilon", 1), "exists"),
+        (("ledger", "show", "no.ledger"), "no.ledger"),
+        (("ledger", "show", "trips.csv"), "trips.csv"),
+        (("ledger", "verify", "trips.csv"), "trips.csv"),
+    ],
+)
+def test_every_command_refuses_in_one_line(covey, book, arguments, named):
+    done = covey(*arguments)
+    assert done.code == 2
+    assert done.err.startswith("covey: error: ")
+    assert done.err.count("\n") == 1
+    assert named in done.err
+    assert not Path("new.ledger").exists()
+
+
+def test_seeded_may_be_written_on_demand_and_says_so(covey, trips):
+    base = ("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--seed", 3)
+    assert covey(*base, "--allow-seeded", "--out", "r.json").code == 0
+    assert Release.load("r.json").certificate.seeded
+    assert "NOT PRIVATE" in covey(*base).out
+    assert covey(*base, "--json").out == Path("r.json").read_text()
+
+
+def test_no_row_value_reaches_an_error(covey, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("words.csv").write_text("name,lat\n" + "secretname,0.5\n" * 5)
+    done = covey("fit", "words.csv", "-k", 1, "--epsilon", 1, "--bounds", "0:1,0:1")
+    assert done.code == 2
+    assert "secretname" not in done.err
+    assert "name" in done.err
+
+
+def test_a_bug_is_one_line_without_values(covey, trips, monkeypatch):
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("row 40.7128 of somebody")
+
+    monkeypatch.delenv("COVEY_DEBUG", raising=False)
+    monkeypatch.setattr("covey.fitting.open_table", broken)
+    done = covey("fit", trips, "-k", 1, "--epsilon", 1, *BOUNDS)
+    assert done.code == 1
+    assert done.err.count("\n") == 1
+    assert "RuntimeError in fitting.py, line" in done.err
+    assert "40.7128" not in done.err
+    assert "COVEY_DEBUG" in done.err
+
+
+def test_debugging_warns_that_a_traceback_may_hold_values(trips, monkeypatch, capsys):
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("row 40.7128 of somebody")
+
+    monkeypatch.setenv("COVEY_DEBUG", "1")
+    monkeypatch.setattr("covey.fitting.open_table", broken)
+    with pytest.raises(RuntimeError):
+        main(["fit", str(trips), "-k", "1", "--epsilon", "1", *BOUNDS])
+    assert "may hold private values" in capsys.readouterr().err
+
+
+def test_what_was_paid_for_is_not_lost_with_a_full_disk(covey, trips, book, monkeypatch):
+    def full(*_: object) -> None:
+        raise DataError("out: cannot write 'r.json': No space left on device")
+
+    monkeypatch.setattr(Release, "save", full)
+    base = ("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--ledger", book, "--dataset", "trips")
+    done = covey(*base, "--out", "r.json", "--quiet")
+    assert done.code == 2
+    assert "No space left" in done.err
+    assert Release.from_json(done.out.encode()).certificate.ledger is not None
+
+
+# --- bounds and parameters --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("lon=-74.1:-73.9", "lat=40.7:40.9"), Box(lon=(-74.1, -73.9), lat=(40.7, 40.9))),
+        (("lon=-74.1:-73.9,lat=40.7:40.9",), Box(lon=(-74.1, -73.9), lat=(40.7, 40.9))),
+        (("0:1,-2:-1",), Box((0, 1), (-2, -1))),
+        (("0:1", "-2:-1"), Box((0, 1), (-2, -1))),
+        (("1e-3:1e3",), Box((0.001, 1000))),
+        (("income, yearly=0:1e6,age=0:120",), Box.of({"income, yearly": (0, 1e6), "age": (0, 120)})),
+        (("a=b=0:1",), Box.of({"a=b": (0, 1)})),
+        (("time:start=0:1",), Box.of({"time:start": (0, 1)})),
+        (("self=0:1",), Box.of({"self": (0, 1)})),
+    ],
+)
+def test_bounds_are_read(options, expected):
+    assert read_bounds(options, None) == expected
+
+
+@pytest.mark.parametrize("text", ["", ",", "lon", "lon=", "lon=1", "lon=1:2:3", "lon=a:b", "1,2", "0:1,", "lon=1:"])
+def test_what_is_no_range_is_refused(text):
+    with pytest.raises(ParameterError, match=r"^bounds: .*not of the form"):
+        read_bounds((text,), None)
+
+
+@pytest.mark.parametrize("text", ["lon=1:0", "lon=0:0", "lon=0:inf", "lon=nan:1", "0:1e308"])
+def test_impossible_ranges_are_refused(text):
+    with pytest.raises(ParameterError, match="bounds"):
+        read_bounds((text,), None)
+
+
+def test_a_ball_is_read():
+    assert read_bounds((), 2.5) == Ball(2.5)
+
+
+def test_parameters_are_whole_numbers_numbers_or_words():
+    values = read_params(("a=7", "b=0.5", "c=uniform", "d=1e3", "e=x=y", "f=-3"))
+    assert values == {"a": 7, "b": 0.5, "c": "uniform", "d": 1000.0, "e": "x=y", "f": -3}
+    assert [type(v) for v in values.values()] == [int, float, str, float, str, int]
+
+
+# --- the ledger -------------------------------------------------------------------------------------------------------
+
+
+def test_init_show_and_verify(covey, trips):
+    assert covey("ledger", "init", "l", "--dataset", "trips", "--epsilon", "1.5", "--anchor", "a").code == 0
+    assert "nothing was charged" in covey("ledger", "show", "l").out
+    covey("fit", trips, "-k", 2, "--epsilon", 0.1, *BOUNDS, "--ledger", "l", "--dataset", "trips")
+    shown = json.loads(covey("ledger", "show", "l", "--json").out)
+    assert shown["datasets"][0]["epsilon_left"] == 1.4
+    assert shown["charges"][0]["state"] == "released"
+    assert shown["anchored"]
+    assert "1.4" in covey("ledger", "show", "l").out
+    assert "in order" in covey("ledger", "verify", "l").out
+
+
+def test_without_an_anchor_the_owner_is_told(covey, trips):
+    assert "--anchor" in covey("ledger", "init", "l", "--dataset", "trips", "--epsilon", 1).out
+    assert "no anchor" in covey("ledger", "verify", "l").out
+
+
+def test_an_exhausted_budget_refuses(covey, trips, book):
+    base = ("fit", trips, "-k", 2, *BOUNDS, "--ledger", book, "--dataset", "trips")
+    assert "Left: 0 of 3" in covey(*base, "--epsilon", 3).out
+    done = covey(*base, "--epsilon", 0.000001, "--out", "r.json")
+    assert done.code == 2
+    assert "'trips'" in done.err
+    assert done.err.count("\n") == 1
+    assert not Path("r.json").exists()
+    assert spent(book) == 3
+
+
+def test_a_foreign_ledger_and_a_foreign_data_set_are_refused(covey, trips, book):
+    Path("foreign.ledger").write_bytes(b"SQLite format 3\x00" + bytes(4096))
+    base = ("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS)
+    foreign = covey(*base, "--ledger", "foreign.ledger", "--dataset", "trips")
+    other = covey(*base, "--ledger", book, "--dataset", "visits")
+    for done in (foreign, other):
+        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "visits" in other.err
+    assert spent(book) == 0
+
+
+def test_an_old_copy_is_refused_with_an_anchor(covey, trips):
+    covey("ledger", "init", "l", "--dataset", "trips", "--epsilon", 1, "--anchor", "a")
+    old = Path("l").read_bytes()
+    base = ("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--ledger", "l", "--dataset", "trips")
+    assert covey(*base).code == 0
+    Path("l").write_bytes(old)
+    done = covey(*base)
+    assert done.code == 2
+    assert "old copy" in done.err
+
+
+def test_a_key_used_again_returns_the_same_bytes_and_costs_nothing(covey, trips, book):
+    base = ("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--ledger", book, "--dataset", "trips", "--key", "monday")
+    assert covey(*base, "--out", "first.json").code == 0
+    before = book.read_bytes()
+    assert covey(*base, "--out", "second.json").code == 0
+    assert Path("first.json").read_bytes() == Path("second.json").read_bytes()
+    assert covey(*base, "--json").out.encode() == Path("first.json").read_bytes()
+    assert "at no cost" in covey(*base).out
+    assert book.read_bytes() == before
+    assert spent(book) == 1
+
+
+def test_a_key_for_another_request_is_refused(covey, trips, book):
+    base = ("fit", trips, "--epsilon", 1, *BOUNDS, "--ledger", book, "--dataset", "trips", "--key", "monday")
+    assert covey(*base, "-k", 2).code == 0
+    done = covey(*base, "-k", 3)
+    assert done.code == 2
+    assert "key" in done.err
+    assert spent(book) == 1
+
+
+# --- what may happen to a process -------------------------------------------------------------------------------------
+
+SLOW = ("--algorithm", "lloyd", "--param", "rounds=100000")
+
+
+def wait_for_charge(path: Path, process: subprocess.Popen) -> None:
+    deadline = time.monotonic() + 60
+    while spent(path) == 0:
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def slow_fit(trips, book):
+    """A fit that is charged and would run for a long time."""
+    base = ("fit", trips, "-k", 3, "--epsilon", 1, *BOUNDS, "--ledger", book, "--dataset", "trips", *SLOW)
+    process = start(*base, "--out", "release.json", "--key", "k")
+    try:
+        wait_for_charge(book, process)
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def test_kill_9_leaves_a_charge_and_no_release(covey, slow_fit, book):
+    slow_fit.send_signal(signal.SIGKILL)
+    assert slow_fit.wait() == -signal.SIGKILL
+    left = sorted(path.name for path in Path().iterdir() if not path.name.startswith("city.ledger"))
+    assert left == ["trips.csv"]
+    shown = json.loads(covey("ledger", "show", book, "--json").out)
+    assert [charge["state"] for charge in shown["charges"]] == ["not finished"]
+    assert spent(book) == 1
+    assert covey("ledger", "verify", book).code == 0
+
+
+def test_an_interrupt_is_one_line(slow_fit, book):
+    slow_fit.send_signal(signal.SIGINT)
+    out, err = slow_fit.communicate(timeout=30)
+    assert slow_fit.returncode == 130
+    assert out == b""
+    assert err.decode().startswith("covey: error: interrupted")
+    assert err.count(b"\n") == 1
+    assert not Path("release.json").exists()
+    assert spent(book) == 1
+
+
+def test_processes_that_race_on_a_ledger_never_overspend(trips, book):
+    base = ("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--ledger", book, "--dataset", "trips", "--json")
+    racers = [start(*base) for _ in range(5)]  # for a budget of 3
+    ends = [racer.communicate() for racer in racers]
+    codes = sorted(racer.returncode for racer in racers)
+    assert codes == [0, 0, 0, 2, 2]
+    assert spent(book) == 3
+    releases = [Release.from_json(out) for out, _ in ends if out]
+    assert len({release.certificate.ledger.sequence for release in releases}) == 3
+
+
+def test_processes_that_race_with_one_key_show_one_release(trips, book):
+    base = ("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--ledger", book, "--dataset", "trips", "--json")
+    racers = [start(*base, "--key", "same") for _ in range(3)]
+    shown = {racer.communicate()[0] for racer in racers}
+    assert [racer.returncode for racer in racers] == [0, 0, 0]
+    assert len(shown) == 1
+    assert spent(book) <= 3
+
+
+def test_a_closed_pipe_is_silent_and_the_files_are_written(trips):
+    read, write = os.pipe()
+    os.close(read)
+    process = subprocess.Popen(
+        command("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--out", "r.json"), stdout=write, stderr=subprocess.PIPE
+    )
+    os.close(write)
+    _, err = process.communicate()
+    assert err == b""
+    assert process.returncode == 141
+    assert Release.load("r.json").centres
