@@ -63,7 +63,7 @@ def split_ranges(bounds: Sequence[str]) -> list[str]:
 
 
 def read_params(params: Sequence[str]) -> dict[str, Any]:
-    """`rounds=7` and `start=uniform` as parameters of an algorithm: whole numbers, numbers, or words."""
+    """`rounds=7` and `start=uniform` as parameters of an algorithm: numbers, true or false, or words."""
     values: dict[str, Any] = {}
     for each in params:
         name, equals, text = each.partition("=")
@@ -75,7 +75,9 @@ def read_params(params: Sequence[str]) -> dict[str, Any]:
     return values
 
 
-def read_value(text: str) -> int | float | str:
+def read_value(text: str) -> bool | int | float | str:
+    if text in ("true", "false"):
+        return text == "true"
     for kind in (int, float):
         try:
             return kind(text)

@@ -91,12 +91,12 @@ def test_splitting_a_weight_in_two_changes_nothing(synopsis, seed):
 def test_the_order_of_the_points_does_not_matter(synopsis, seed):
     points, weights, starts = synopsis
     order = public_rng(seed).permutation(len(points))
-    one, two = run(synopsis), run((points[order], weights[order], starts))
+    one, two = (run(each, swaps=0) for each in (synopsis, (points[order], weights[order], starts)))
     np.testing.assert_allclose(two.centres, one.centres, atol=1e-6)
     assert two.cost == pytest.approx(one.cost, rel=1e-6, abs=1e-6)
 
 
-any_number = st.floats(allow_nan=False, allow_infinity=False)
+any_number = st.floats(-1e305, 1e305)
 any_weight = st.one_of(any_number, st.integers(-3, 3).map(float), st.sampled_from([1e300, -1e300, 5e-324]))
 coordinate = st.one_of(st.floats(-3, 3), st.integers(-2, 2).map(float))
 

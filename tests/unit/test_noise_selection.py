@@ -77,6 +77,21 @@ def test_a_word_on_an_edge_is_left_to_certified_arithmetic(name, step):
         assert source.asked > 1
 
 
+@pytest.mark.parametrize("name", ["few", "far and near", "long"])
+def test_certified_arithmetic_does_not_trust_its_last_digits(name):
+    """U is given with 128 digits at once, a few units from an edge: as fine as the first precision itself."""
+    utilities, rate = np.array(CASES[name][0], dtype=np.int64), CASES[name][1]
+    edges = cumulative(CASES[name][0], rate)
+    for step in (-40, -9, -3, -1, 1, 3, 9, 40):
+        for edge in edges[:-1:13] if len(edges) > 20 else edges[:-1]:
+            value = int(edge * (1 << 128)) + step
+            if 0 <= value < 1 << 128:
+                expected = next(i for i, other in enumerate(edges) if Fraction(value, 1 << 128) < other)
+                assert (
+                    pick_exactly(utilities, rate=rate, uniform=Uniform(Scripted(), value=value, bits=128)) == expected
+                )
+
+
 def test_floats_alone_decide_almost_always():
     utilities = np.arange(1000) * 3 % 701
     words = SeededSource(8).words(2000, np.uint64).tolist()

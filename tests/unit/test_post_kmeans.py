@@ -1,7 +1,5 @@
 """Weighted k-means of a synopsis: the corners of its contract."""
 
-import threading
-
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
@@ -9,7 +7,6 @@ from threadpoolctl import threadpool_info
 from covey.errors import ParameterError
 from covey.post.coarsen import coarsen
 from covey.post.kmeans import cost, weighted_kmeans
-from covey.post.one_thread import one_blas_thread
 from covey.post.public_random import public_rng
 from covey.post.starts import uniform_starts
 
@@ -130,22 +127,9 @@ def test_blas_gets_its_threads_back():
     def threads():
         return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
 
-    found = threads()
-    inside, leave = threading.Event(), threading.Event()
-
-    def overlap():
-        with one_blas_thread:
-            inside.set()
-            leave.wait(10)
-
-    other = threading.Thread(target=overlap)
-    with one_blas_thread:
-        other.start()
-        assert inside.wait(10)
-    assert set(threads()) <= {1}
-    leave.set()
-    other.join()
-    assert threads() == found
+    before = threads()
+    weighted_kmeans([[0.0, 0.0]], [1.0], k=2, **SQUARE, starts=starts_of(2, 2))
+    assert threads() == before
 
 
 GOOD = {"points": [[0.0, 0.0]], "weights": [1.0], "k": 1, "starts": [[[0.0, 0.0]]], **SQUARE}

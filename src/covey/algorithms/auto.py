@@ -12,11 +12,11 @@ from covey.algorithms.lloyd import lloyd
 from covey.algorithms.outcome import Outcome
 from covey.private.curator import Curator
 
-MOST_GRID_DIMENSIONS = 5  # a grid of equal cells says little in more
+MOST_GRID_DIMENSIONS = 16  # in more, even two cells per axis are too many to be counted well
 
 
 def auto(curator: Curator, *, k: int, epsilon: Fraction, public_rng: np.random.Generator) -> Outcome:
-    """`hybrid` up to five dimensions, `lloyd` beyond: a choice from the public dimension alone.
+    """`hybrid` up to 16 dimensions, `lloyd` beyond: a choice from the public dimension alone.
 
     Guarantee: epsilon-DP, as the chosen algorithm. The certificate names it.
     """

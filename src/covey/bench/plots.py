@@ -123,7 +123,9 @@ def heat_maps(rows: Sequence[Row], *, columns: int) -> bytes:
 
 def bars(rows: Sequence[Row], sets: Sequence[Row]) -> bytes:
     """Seconds of a single run on each set, in log scale, written above the bars."""
-    figure, (panel,) = _panels(1, 1, size=(9.0, 4.2))
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    figure, (panel,) = _panels(1, 1, size=(11.5, 4.4))
     kinds = list(dict.fromkeys(row["algorithm"] for row in rows))
     for i, kind in enumerate(kinds):
         seconds = [next(r["cpu"] for r in rows if (r["algorithm"], r["set"]) == (kind, s["name"])) for s in sets]
@@ -132,6 +134,9 @@ def bars(rows: Sequence[Row], sets: Sequence[Row]) -> bytes:
         drawn = panel.bar(places, np.array(seconds) * 1e3, width=0.25, color=colour, label=title)
         panel.bar_label(drawn, fmt="%.3g", fontsize=7.5, padding=2, color=INK)
     panel.set_yscale("log")
+    panel.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    panel.yaxis.set_minor_formatter(NullFormatter())
     panel.set_ylabel("milliseconds of CPU time for one run")
     panel.set_xticks(range(len(sets)), [_title(each) for each in sets], fontsize=8)
     panel.grid(visible=False, axis="x")
@@ -174,6 +179,8 @@ def _few(values: Sequence[float]) -> list[float]:
 
 
 def _short(value: float) -> str:
+    if abs(value) < 5e-4:
+        return "0"
     return f"{value:.2f}" if abs(value) >= 0.1 else f"{value:.3f}".replace("0.", ".", 1)
 
 

@@ -30,14 +30,6 @@ Row = dict[str, Any]
 CURVES = ("lloyd", "gkm", "gkm-3k", "genetic", "grid", "hybrid")
 HEAT = ("lloyd", "gkm", "gkm-3k", "genetic", "grid, theta 2", "grid", "grid, theta 50", "hybrid")
 TIMED = ("lloyd", "grid", "hybrid")
-PAPER_NAMES = {
-    "lloyd": "DPLloyd",
-    "gkm": "GkM",
-    "gkm-3k": "GkM-3K",
-    "genetic": "PGkM",
-    "grid": "EUGkM",
-    "hybrid": "Hybrid",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +109,7 @@ def run(
     results = collect(plan, store, settings)
     write(results, out)
     drawn = draw(results, out)
-    say(claims_table(results["claims"]))
+    say(claims_table(results["claims"], results["sets"]))
     say("Wrote results.json, claims.md, a CSV" + (" and a PNG per figure." if drawn else " per figure."))
     if not drawn:
         say("The PNGs need matplotlib, which is not installed: pip install 'covey[plot]'")
@@ -136,7 +128,10 @@ def make_plan(settings: Settings, rows: dict[str, str]) -> list[tuple[str, Task,
     plan: list[tuple[str, Task, Row]] = []
     fixed = {"starts": settings.starts, "covey": covey.__version__}
     named = [
-        ({**fixed, "set": each.name, "rows": rows[each.name], "n": settings.made_up_rows}, {"set": each.name})
+        (
+            {**fixed, "set": each.name, "rows": rows[each.name], "n": settings.made_up_rows},
+            {"set": each.name, "stands_in": what_it_is(each, settings)},
+        )
         for each in sets.SU16
     ]
 
@@ -153,7 +148,7 @@ def make_plan(settings: Settings, rows: dict[str, str]) -> list[tuple[str, Task,
                 add("figure1", "fit", source, shares, variant=variant, epsilon=epsilon, runs=runs)
     adult = next(pair for pair in named if pair[1]["set"] == "Adult-num")
     least = settings.epsilons[0]
-    shares = {"set": "Adult-num", "algorithm": "hybrid, forced", "epsilon": least}
+    shares = {**adult[1], "algorithm": "hybrid, forced", "epsilon": least}
     add("forced", "fit", adult[0], shares, variant="hybrid, forced", epsilon=least, runs=settings.forced_runs)
     for source, shared in named:
         add(
@@ -180,6 +175,11 @@ def make_plan(settings: Settings, rows: dict[str, str]) -> list[tuple[str, Task,
         parameters = {"epsilon": settings.time_epsilon, "variants": list(TIMED), "runs": settings.time_runs}
         add("figure7", "time", source, shared, alone=True, **parameters)
     return plan
+
+
+def what_it_is(which: sets.DataSet, settings: Settings) -> str:
+    """What the rows are where they are not the paper's own, or nothing."""
+    return "made-up clusters" if settings.made_up_rows else which.stands_in
 
 
 def collect(plan: list[tuple[str, Task, Row]], store: Store, settings: Settings) -> dict[str, Any]:
@@ -223,7 +223,7 @@ def collect(plan: list[tuple[str, Task, Row]], store: Store, settings: Settings)
                 "d": each.dimension,
                 "k": each.k,
                 "rows_in_the_paper": each.paper_rows,
-                "stands_in": "made-up clusters" if settings.made_up_rows else each.stands_in,
+                "stands_in": what_it_is(each, settings),
                 "baseline": base[each.name]["baseline"],
             }
             for each in sets.SU16
@@ -246,12 +246,20 @@ def collect(plan: list[tuple[str, Task, Row]], store: Store, settings: Settings)
 def traces(base: dict[str, Row], found: list[tuple[Row, Row]], rounds: int) -> list[Row]:
     """NICV by round, from 1: Lloyd's algorithm (mean of all starts) and the genetic search (mean of all runs)."""
     table = []
+    stands_in = {shared["set"]: shared["stands_in"] for shared, _ in found}
     for name, answer in base.items():
         lloyd = answer["by_round"] + answer["by_round"][-1:] * rounds
         gene = np.mean([each["by_round"] for shared, each in found if shared["set"] == name], axis=0).tolist()
         for what, values in (("lloyd", lloyd[1 : rounds + 1]), ("genetic search", gene)):
             table += [
-                {"set": name, "what": what, "round": i, "nicv": value, "baseline": answer["baseline"]}
+                {
+                    "set": name,
+                    "stands_in": stands_in[name],
+                    "what": what,
+                    "round": i,
+                    "nicv": value,
+                    "baseline": answer["baseline"],
+                }
                 for i, value in enumerate(values, start=1)
             ]
     return table
@@ -259,14 +267,25 @@ def traces(base: dict[str, Row], found: list[tuple[Row, Row]], rounds: int) -> l
 
 def write(results: dict[str, Any], out: Path) -> None:
     rounded = json.loads(json.dumps(results), parse_float=lambda text: float(f"{float(text):.6g}"))
-    write_whole(out / "results.json", (json.dumps(rounded, indent=1) + "\n").encode())
-    write_whole(out / "claims.md", (claims_table(results["claims"]) + "\n").encode())
+    write_whole(out / "results.json", (one_row_a_line(rounded) + "\n").encode())
+    write_whole(out / "claims.md", (claims_table(results["claims"], results["sets"]) + "\n").encode())
     for name, table in rounded["figures"].items():
         text = io.StringIO()
         sheet = csv.DictWriter(text, list(dict.fromkeys(key for row in table for key in row)), lineterminator="\n")
         sheet.writeheader()
         sheet.writerows(table)
         write_whole(out / f"{name}.csv", text.getvalue().encode())
+
+
+def one_row_a_line(value: Any) -> str:
+    """JSON in which every row of a table has a line of its own: short, and fit for comparing two runs."""
+    nested = isinstance(value, dict) and any(isinstance(each, dict | list) for each in value.values())
+    if nested and isinstance(value, dict):
+        inner = ",\n".join(f"{json.dumps(name)}: {one_row_a_line(each)}" for name, each in value.items())
+        return f"{{\n{inner}\n}}"
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return "[\n" + ",\n".join(map(json.dumps, value)) + "\n]"
+    return json.dumps(value)
 
 
 def draw(results: dict[str, Any], out: Path) -> bool:

@@ -152,10 +152,11 @@ def hybrid_against_both(curves: Curves, forced: list[Row], claim: Claim) -> None
     )
 
 
-def claims_table(claims: list[Row]) -> str:
-    """The claims as a Markdown table."""
+def claims_table(claims: list[Row], sets: list[Row]) -> str:
+    """The claims as a Markdown table, and which sets are stand-ins."""
     lines = ["| figure | the paper says | rule | measured | reproduced |", "|---|---|---|---|---|"]
     for each in claims:
         words = [each["figure"], each["paper"], each["rule"], each["measured"], "yes" if each["reproduced"] else "no"]
         lines.append("| " + " | ".join(words) + " |")
-    return "\n".join(lines)
+    stand_ins = "; ".join(f"{each['name']} ({each['stands_in']})" for each in sets if each["stands_in"])
+    return "\n".join([*lines, "", f"Not the paper's own rows: {stand_ins}."])

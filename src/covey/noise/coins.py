@@ -2,7 +2,7 @@
 
 A probability is known by certified binary digits, as many as are asked for. A choice compares a uniform number with
 it digit by digit, and asks for more digits of both only while they agree. So the probability of the outcome
-*is* the real number: nothing is rounded, and two words of randomness decide all but one case in 2^80.
+*is* the real number: nothing is rounded, and two words of randomness decide practically always.
 """
 
 from __future__ import annotations

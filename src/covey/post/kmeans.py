@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import threadpool_limits
 
 from covey.errors import ParameterError
 from covey.post.cells import Cells
 from covey.post.distances import Floats, add_up, as_box, as_rows, as_weights, cost, cost_of_labels, nearest
 from covey.post.lloyd import Box, lloyd, swap
-from covey.post.one_thread import one_blas_thread
 
 __all__ = ["Clustering", "cost", "nearest", "weighted_kmeans"]
 
@@ -74,7 +74,7 @@ def weighted_kmeans(
     counts = w != 0
     y, v, c = (x[counts] - middle) / unit, w[counts], (c - middle) / unit
 
-    with one_blas_thread:
+    with threadpool_limits(limits=1, user_api="blas"):  # small products: sharing them out costs more than it saves
         best = _search(y, v, c, box=box, rounds=rounds, coarse=coarse, polish=polish, swaps=swaps)
         centres = np.clip(best * unit + middle, low, high)
         labels = nearest(x, centres)

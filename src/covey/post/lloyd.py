@@ -65,8 +65,10 @@ def _spare_and_sites(cells: Cells, centres: Floats) -> tuple[int, Floats]:
     """The centre whose removal costs least, and the cells where a new centre would save most."""
     label, near, next_near = cells.two_nearest(centres)
     missed = add_up(label, cells.weights * (next_near - near), len(centres))
-    dear = np.argsort(-cells.weights * near, kind="stable")[:_SITES]
-    sites = cells.positions[:, dear].T
+    order = np.lexsort((-cells.weights * near, label))  # by cluster, and the cells that cost most first
+    first = np.searchsorted(label[order], np.arange(len(centres)))
+    rank = np.arange(len(order)) - first[label[order]]
+    sites = cells.positions[:, order[rank < -(-_SITES // len(centres))]].T
     norms = np.square(sites).sum(axis=1)[:, None]
     saved = np.zeros(len(sites))
     for part in blocks(len(near), width=len(sites)):

@@ -1,0 +1,253 @@
+"""The documents: what they say runs, exists, is complete, and names no machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import msgspec
+import pytest
+
+import covey
+from covey.algorithms import registry
+from covey.cli import cli
+from covey.release import Certificate, Document, LedgerHead, Release, Synopsis
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def blocks(page: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)
+
+
+def test_the_documents_are_there():
+    wanted = {"README.md", "PRIVACY.md", "CONTRIBUTING.md", "CHANGELOG.md"}
+    wanted |= {f"docs/{name}.md" for name in ("cli", "algorithms", "release-format", "pitfalls")}
+    assert wanted <= set(NAMES)
+
+
+# --- links, names, hygiene --------------------------------------------------------------------------------------------
+
+
+def broken_links(page: str, folder: Path) -> list[str]:
+    targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page)
+    return [each for each in targets if "://" not in each and not (folder / each).exists()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_links_lead_somewhere(name):
+    assert broken_links(text(name), (ROOT / name).parent) == []
+
+
+def test_the_link_check_can_fail():
+    assert broken_links("see [this](no/such.md)", ROOT) == ["no/such.md"]
+
+
+FORBIDDEN = {
+    "a path of some machine": r"/(?:home|root|work|Users|tmp)/",
+    "a package registry": r"pypi\.org|pythonhosted|npmjs|anaconda\.org|test\.pypi",
+    "an unfinished place": r"\b(?:TODO|FIXME|XXX|TBD)\b",
+}
+
+
+def forbidden(page: str) -> list[str]:
+    return [what for what, pattern in FORBIDDEN.items() if re.search(pattern, page)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_page_names_a_machine_or_a_registry(name):
+    assert forbidden(text(name)) == []
+
+
+@pytest.mark.parametrize("bad", ["see /home/me/data", "from pypi.org", "TODO: write"])
+def test_the_hygiene_check_can_fail(bad):
+    assert forbidden(bad)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_files_of_the_project_that_a_page_mentions_exist(name):
+    mentioned = re.findall(r"`((?:src|tests|benchmarks|docs)/[\w/.*-]+)`", text(name))
+    missing = [each for each in mentioned if not list(ROOT.glob(each)) and "tiles" not in each and "name." not in each]
+    assert missing == []
+
+
+# --- the README runs --------------------------------------------------------------------------------------------------
+
+
+def test_the_first_screen_has_one_sentence_two_commands_and_two_examples():
+    page = text("README.md").partition("\n## ")[0]
+    shell = blocks(page, "sh")
+    assert shell[0].split("#")[0].strip() == "make demo"
+    assert "make test" in shell[0]
+    assert len(page.splitlines()) < 45
+    assert len([line for line in blocks(page, "python")[0].splitlines() if line]) <= 10
+
+
+def test_the_first_commands_are_targets_of_the_makefile():
+    targets = re.findall(r"^([a-z]+):", text("Makefile"), flags=re.MULTILINE)
+    assert {"demo", "test"} <= set(targets)
+    assert "covey demo" in text("Makefile")
+
+
+def test_the_examples_of_the_readme_run_as_they_stand(tmp_path):
+    page = text("README.md").partition("\n## ")[0]
+    script = blocks(page, "python")[0]
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=120
+    )
+    assert "differentially private" in done.stdout
+    binary = tmp_path / "bin"
+    binary.mkdir()
+    (binary / "covey").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m covey.cli "$@"\n')
+    (binary / "covey").chmod(0o755)
+    environment = {**os.environ, "PATH": f"{binary}:{os.environ['PATH']}"}
+    commands = blocks(page, "sh")[1]
+    done = subprocess.run(
+        ["sh", "-e", "-c", commands], cwd=tmp_path, capture_output=True, text=True, env=environment, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(Release.load(tmp_path / "release.json").centres) == 5
+    assert json.loads((tmp_path / "centres.geojson").read_text())["type"] == "FeatureCollection"
+
+
+def test_what_the_readme_says_about_speed_was_measured():
+    assert "takes less time than scikit-learn" in text("README.md")
+    results = json.loads(text("benchmarks/results/speed.json"))
+    assert results["rows"] == 10**6
+    assert results["times_scikit_learn"]["hybrid"] < 1
+
+
+# --- completeness -----------------------------------------------------------------------------------------------------
+
+
+def section(page: str, heading: str) -> str:
+    """From a heading to the next one of the same level."""
+    found = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", page, flags=re.DOTALL | re.MULTILINE)
+    return found.group(1) if found else ""
+
+
+def undocumented(group: click.Group, page: str, path: str = "covey") -> list[str]:
+    missing = []
+    for name, command in group.commands.items():
+        full = f"{path} {name}"
+        if isinstance(command, click.Group):
+            missing += undocumented(command, page, full)
+            continue
+        words = section(page, full)
+        if not words:
+            missing.append(full)
+        for parameter in command.params:
+            spelled = (
+                parameter.opts if isinstance(parameter, click.Option) else [parameter.metavar or parameter.name or ""]
+            )
+            missing += [f"{full} {each}" for each in spelled if not re.search(rf"`[^`\n]*{re.escape(each)}\b", words)]
+    return missing
+
+
+def test_every_command_and_option_is_documented():
+    assert undocumented(cli, text("docs/cli.md")) == []
+
+
+def test_the_check_of_commands_can_fail():
+    group = click.Group("covey")
+    group.add_command(click.Command("fit", params=[click.Option(["--epsilon-two"])]))
+    group.add_command(click.Command("secret"))
+    page = "## covey fit\nsays `--epsilon`\n"
+    assert undocumented(group, page) == ["covey fit --epsilon-two", "covey secret"]
+
+
+@pytest.mark.parametrize("name", registry.ALGORITHMS)
+def test_every_algorithm_has_a_section_that_names_its_parameters(name):
+    words = section(text("docs/algorithms.md"), name)
+    assert len(words) > 100
+    assert [each for each in registry.ALGORITHMS[name].parameters if f"`{each}`" not in words] == []
+
+
+def test_every_field_of_a_release_is_described():
+    page = text("docs/release-format.md")
+    fields = [
+        f.encode_name for kind in (Document, Certificate, LedgerHead, Synopsis) for f in msgspec.structs.fields(kind)
+    ]
+    assert [field for field in fields if f"`{field}`" not in page] == []
+
+
+def test_the_example_document_is_a_release():
+    example = blocks(text("docs/release-format.md"), "json")[0]
+    release = Release.from_json(example.encode())
+    assert release.certificate.statement.startswith(json.loads(example)["statement"].rstrip(" …"))
+
+
+def test_every_public_error_and_name_is_real():
+    for page in ("README.md", "PRIVACY.md"):
+        for name in re.findall(r"from covey import ([\w, ]+)", text(page)):
+            assert all(hasattr(covey, each.strip()) for each in name.split(","))
+
+
+def test_the_changelog_knows_this_version():
+    assert f"## {covey.__version__}" in text("CHANGELOG.md")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Timing and memory",
+        "raw file",
+        "Messages to the operator",
+        "without an anchor",
+        "not keyed",
+        "Seeded runs",
+        "under two names",
+        "predict",
+        "replace-one",
+        "add-remove",
+    ],
+)
+def test_privacy_says_what_is_not_promised(words):
+    assert words in text("PRIVACY.md")
+
+
+def test_decisions_have_context_decision_and_consequences():
+    pages = sorted((ROOT / "docs/decisions").glob("*.md"))
+    assert [page.name[:4] for page in pages] == [f"{i:04d}" for i in range(1, len(pages) + 1)]
+    for page in pages:
+        assert all(f"**{word}" in page.read_text() for word in ("Context", "Decision", "Consequences")), page.name
+
+
+# --- the worked example of CONTRIBUTING.md ----------------------------------------------------------------------------
+
+
+def test_the_algorithm_of_the_contributing_page_works(monkeypatch, blobs):
+    source, row = blocks(text("CONTRIBUTING.md"), "python")
+    names: dict[str, object] = {"__name__": "covey.algorithms.tiles"}
+    exec(compile(source, "tiles.py", "exec"), names)
+    tiles = eval(row.strip(), {**names, "Algorithm": registry.Algorithm})
+    monkeypatch.setitem(registry.ALGORITHMS, "tiles", tiles)
+    model = covey.KMeans(3, epsilon=50, bounds=(-1, 1), algorithm="tiles", algorithm_params={"side": 20}).fit(blobs)
+    distances = abs(model.cluster_centers_[:, None] - [[-0.6, -0.5], [0.5, -0.4], [0.1, 0.6]]).max(axis=2)
+    assert (distances.min(axis=0) < 0.1).all()
+    with pytest.raises(covey.ParameterError, match="side"):
+        covey.KMeans(3, bounds=(-1, 1), algorithm="tiles", algorithm_params={"side": 0}).fit(blobs)
+    with pytest.raises(covey.ParameterError, match="grid"):
+        covey.KMeans(3, bounds=(-1, 1), algorithm="tiles", algorithm_params={"side": 10**5}).fit(blobs)
+
+
+def test_the_tests_that_the_contributing_page_promises_look_at_the_registry():
+    table = re.findall(r"^\| `(tests/[\w/.]+)`", text("CONTRIBUTING.md"), flags=re.MULTILINE)
+    assert len(table) >= 4
+    for path in table:
+        if path.endswith("test_imports.py"):
+            assert "algorithms/" in text(path)
+        else:
+            assert "ALGORITHMS" in text(path)
