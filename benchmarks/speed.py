@@ -66,6 +66,7 @@ def import_seconds() -> float:
 
 
 def main() -> None:
+    load = os.getloadavg()[0]
     rows, few = made_up_rows(ROWS), made_up_rows(2000)
     work: dict[str, Callable[[NDArray[np.float64]], object]] = {"scikit-learn KMeans(n_init=1)": plain_fit}
     work |= {name: lambda data, name=name: private_fit(data, name) for name in ALGORITHMS}
@@ -87,6 +88,7 @@ def main() -> None:
         "import_covey_cli_seconds": round(cli, 4),
         "cores": cores(),
         "cpus": os.cpu_count(),
+        "load_average_before": round(load, 2),  # other work on the machine makes all times longer
         "machine": platform.machine(),
         "python": platform.python_version(),
         "versions": {name: version(name) for name in ("covey", "numpy", "scikit-learn", "pyarrow", "click")},

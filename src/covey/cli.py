@@ -57,7 +57,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-@cli.command()
+@cli.command(short_help="Find private centres of the rows of a CSV or Parquet file.")
 @click.argument("data", metavar="DATA")
 @click.option("-k", "k", type=int, required=True, metavar="K", help="Number of centres.")
 @click.option("--epsilon", type=float, required=True, metavar="E", help="Privacy budget of this release; 0.1 to 3.")

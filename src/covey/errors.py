@@ -11,6 +11,8 @@
 The command line turns each of them into one line on stderr and exit code 2.
 """
 
+from __future__ import annotations
+
 
 class CoveyError(Exception):
     """The root of all errors that Covey raises on purpose."""
@@ -22,6 +24,10 @@ class ParameterError(CoveyError, ValueError):
     def __init__(self, parameter: str, problem: str) -> None:
         super().__init__(f"{parameter}: {problem}")
         self.parameter = parameter
+        self._problem = problem
+
+    def __reduce__(self) -> tuple[type[ParameterError], tuple[str, str]]:
+        return type(self), (self.parameter, self._problem)  # so that it comes back whole from a worker process
 
 
 class DataError(CoveyError, ValueError):

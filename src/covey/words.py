@@ -43,17 +43,27 @@ def show_table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, righ
 
 
 def _draw(head: list[str], body: list[list[str]], right: Sequence[int]) -> None:
+    """A table where it fits; on a narrow terminal one block of lines for each row."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    console = Console(highlight=False)
+    widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
+    if sum(widths) + 3 * len(widths) > console.width:
+        for row in body:
+            block = Table(box=None, show_header=False, pad_edge=False, title=Text(row[0], "bold"), title_justify="left")
+            for name, cell in zip(head[1:], row[1:], strict=True):
+                block.add_row(Text(f"  {name}", "dim"), Text(cell))
+            console.print(block, "")
+        return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for i, name in enumerate(head):
-        table.add_column(Text(name), justify="right" if i in right else "left", overflow="fold")
+        table.add_column(Text(name), justify="right" if i in right else "left")
     for row in body:
         table.add_row(*map(Text, row))  # Text: square brackets in a name are not markup
-    Console(highlight=False).print(table)
+    console.print(table)
 
 
 def show_centres(release: Release, *, unit: str = "rows", names: Sequence[str] | None = None) -> None:
@@ -90,7 +100,9 @@ def how_many(size: float | None) -> str:
 def in_words(value: object) -> str:
     """A value of a table: lists and parameters separated by commas, numbers in their short form."""
     if isinstance(value, dict):
-        return ", ".join(f"{name}={default}" for name, default in value.items()) or "none"
+        return ", ".join(f"{name}={in_words(default)}" for name, default in value.items()) or "none"
+    if isinstance(value, bool):
+        return str(value).lower()  # as --param takes it
     if isinstance(value, float):
         return f"{value:.12g}"
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -52,6 +52,13 @@ def run(synopsis, **options):
     return weighted_kmeans(points, weights, k=starts.shape[1], **box(points.shape[1]), starts=starts, **options)
 
 
+def assert_same_places(centres, others):
+    """Which of two centres that met in a corner goes on is a matter of rounding; where they end is not."""
+    distance = np.linalg.norm(centres[:, None] - others[None], axis=2)
+    assert distance.min(axis=0).max() < 1e-6
+    assert distance.min(axis=1).max() < 1e-6
+
+
 @given(synopses(), st.integers(0, 3))
 def test_a_few_rounds_are_those_of_the_twin(synopsis, rounds):
     best, centres = twin(*synopsis, rounds=rounds)
@@ -82,8 +89,8 @@ def test_splitting_a_weight_in_two_changes_nothing(synopsis, seed):
     part = public_rng(seed).integers(-4, 5, len(points)) * 0.25
     split = np.concatenate([points, points]), np.concatenate([weights * part, weights * (1 - part)]), starts
     one, two = run(synopsis, swaps=0), run(split, swaps=0)
-    np.testing.assert_allclose(two.centres, one.centres, atol=1e-6)
-    np.testing.assert_allclose(two.sizes, one.sizes, atol=1e-6)
+    assert_same_places(two.centres, one.centres)
+    np.testing.assert_allclose(np.sort(two.sizes), np.sort(one.sizes), atol=1e-6)
     assert two.cost == pytest.approx(one.cost, rel=1e-6, abs=1e-6)
 
 
@@ -92,7 +99,7 @@ def test_the_order_of_the_points_does_not_matter(synopsis, seed):
     points, weights, starts = synopsis
     order = public_rng(seed).permutation(len(points))
     one, two = (run(each, swaps=0) for each in (synopsis, (points[order], weights[order], starts)))
-    np.testing.assert_allclose(two.centres, one.centres, atol=1e-6)
+    assert_same_places(two.centres, one.centres)
     assert two.cost == pytest.approx(one.cost, rel=1e-6, abs=1e-6)
 
 
@@ -151,9 +158,9 @@ def test_buckets_and_swaps_lose_nothing_against_every_start_in_full():
     ratios = []
     for k, spread, epsilon in [(3, 0.1, 0.5), (4, 0.06, 1.0), (5, 0.06, 0.3), (8, 0.04, 1.0)]:
         for seed in range(2):
-            synopsis = noisy_grid(seed, side=50, k=k, n=25_000, epsilon=epsilon, spread=spread)
-            full, _ = twin(*synopsis, rounds=30)
-            ratios.append([run(synopsis, coarse=400, swaps=swaps).cost / full for swaps in (0, 100)])
+            synopsis = noisy_grid(seed, side=40, k=k, n=16_000, epsilon=epsilon, spread=spread)
+            full, _ = twin(*synopsis, rounds=20)
+            ratios.append([run(synopsis, coarse=300, swaps=swaps).cost / full for swaps in (0, 100)])
     plain, swapped = np.mean(ratios, axis=0)
     assert plain < 1.02
     assert swapped < 1.001

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
+import re
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -228,11 +232,13 @@ def test_no_escape_codes_outside_a_terminal(trips, book):
         assert done.stdout + done.stderr
 
 
-def test_on_a_terminal_tables_are_drawn_and_progress_leaves_no_trace(trips):
+def on_a_terminal(columns: int, *arguments: object) -> str:
+    """What a person sees on a terminal of that width, with its codes."""
     leader, follower = pty.openpty()
-    process = subprocess.Popen(
-        command("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS), stdout=follower, stderr=follower, stdin=follower
-    )
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    environment = {**os.environ, "TERM": "xterm-256color"}
+    environment.pop("COLUMNS", None)  # the test runner may set it for its own terminal
+    process = subprocess.Popen(command(*arguments), stdout=follower, stderr=follower, stdin=follower, env=environment)
     os.close(follower)
     seen = b""
     while True:
@@ -245,9 +251,24 @@ def test_on_a_terminal_tables_are_drawn_and_progress_leaves_no_trace(trips):
         seen += block
     os.close(leader)
     assert process.wait() == 0
-    assert b"\x1b[" in seen
-    assert b"rows (noisy)" in seen
-    assert "─".encode() in seen or "━".encode() in seen
+    return seen.decode()
+
+
+def test_on_a_terminal_tables_and_progress_are_drawn(trips):
+    seen = on_a_terminal(100, "fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS)
+    assert "\x1b[" in seen
+    assert "─" in seen
+    assert "rows (noisy)" in seen
+    assert "checking" in seen  # the first step of the progress bar
+
+
+@pytest.mark.parametrize("columns", [40, 100, 250])
+def test_a_table_stays_whole_on_every_terminal(columns):
+    words = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", on_a_terminal(columns, "algorithms"))
+    assert max(len(line.rstrip()) for line in words.splitlines()) <= columns
+    flat = re.sub(r"[^a-z0-9=.]", "", words)
+    for row in ALGORITHMS.values():
+        assert re.sub(r"[^a-z0-9=.]", "", row.summary) in flat
 
 
 # --- what it refuses --------------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from covey import (
     ParameterError,
 )
 from covey.algorithms.registry import ALGORITHMS
+from covey.private.memory import MemoryEngine
 
 ROWS = np.array([[0.5, 0.25], [-0.5, 0.75]])
 FRAME = pd.DataFrame(ROWS, columns=["a", "b"])
@@ -47,13 +48,13 @@ def test_the_tree():
 def refused(monkeypatch):
     """Fit with a ledger and a door that must not be opened; returns the error."""
 
-    def no_engine(*_args, **_options):
-        raise AssertionError("an engine was made: rows are within reach")
+    def no_rows(_engine):
+        raise AssertionError("rows were read")
 
     def attempt(data, **options):
         ledger = Ledger.memory(dataset="d", epsilon=10**6)
         before = ledger.head
-        monkeypatch.setattr(fitting, "MemoryEngine", no_engine)
+        monkeypatch.setattr(MemoryEngine, "_load", no_rows)
         parameters = {"n_clusters": 2, "bounds": (-1, 1), "ledger": ledger, "dataset": "d"} | options
         model = KMeans(**parameters)
         with pytest.raises(CoveyError) as refusal:

@@ -17,6 +17,7 @@ from covey.public import Neighbours
 from covey.queries.blocks import BlockCentres
 
 RULES = ("gkm", "gkm-3k")
+MOST_VALUES = 2**22  # of all blocks together: a very noisy number of rows must not fill the memory
 
 
 def blocks(
@@ -51,6 +52,7 @@ def blocks(
         curator.reserve(Plan((size_noise.event(), averages.event())))
         size = noisy_size(curator, size_noise)
     many = size**0.4 if rule == "gkm" else size / (3 * k)
-    query = BlockCentres(domain=curator.domain, k=k, blocks=max(1, int(many)), rounds=rounds)
+    most = MOST_VALUES // (k * curator.domain.dimension)
+    query = BlockCentres(domain=curator.domain, k=k, blocks=max(1, min(int(many), most)), rounds=rounds)
     centres = curator.average_blocks(query, averages).reshape(k, curator.domain.dimension)
     return Outcome(centres, None, {"rule": rule, "blocks": query.blocks})

@@ -43,29 +43,29 @@ class Settings:
         ("lloyd", 20),
         ("gkm", 30),
         ("gkm-3k", 30),
-        ("genetic", 12),
+        ("genetic", 8),
         ("grid", 10),
-        ("hybrid", 20),
+        ("hybrid", 10),
     )
-    forced_runs: int = 20
+    forced_runs: int = 10
     heat_sizes: tuple[int, ...] = tuple(range(2, 11))  # of both d and k
     heat_rows: int = 10_000
     heat_epsilon: float = 1.0
     heat_runs: tuple[tuple[str, int], ...] = (
         ("lloyd", 1),
-        ("gkm", 5),
-        ("gkm-3k", 5),
-        ("genetic", 2),
+        ("gkm", 3),
+        ("gkm-3k", 3),
+        ("genetic", 1),
         ("grid, theta 2", 1),
-        ("grid", 4),
-        ("grid, theta 50", 3),
-        ("hybrid", 4),
+        ("grid", 2),
+        ("grid, theta 50", 2),
+        ("hybrid", 2),
     )
     block_epsilon: float = 1.0
     block_exponents: tuple[float, ...] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-    block_runs: int = 8
+    block_runs: int = 4
     search_rounds: int = 100
-    search_runs: int = 3
+    search_runs: int = 2
     time_epsilon: float = 0.1
     time_runs: int = 11
 

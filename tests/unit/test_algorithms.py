@@ -1,0 +1,250 @@
+"""Algorithms: what each spends, on what, and that their choices come from public or released numbers only."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from covey.algorithms.auto import MOST_GRID_DIMENSIONS, auto
+from covey.algorithms.grid import cells_per_axis
+from covey.algorithms.outcome import SMALLEST_SIZE, noisy_size, positive, whole_number
+from covey.algorithms.registry import ALGORITHMS, find
+from covey.budget.plan import Plan
+from covey.errors import ParameterError
+from covey.noise.mechanisms import DiscreteLaplace
+from covey.plan import hybrid_threshold
+from covey.post.public_random import public_rng
+from covey.private.curator import Curator
+from covey.private.memory import MemoryEngine
+from covey.private.tables import ArrayTable
+from covey.public import Domain, Neighbours, resolve_bounds
+from covey.queries.counts import CellCounts, Count
+from covey.queries.voronoi import VoronoiSums
+
+EPSILON = Fraction(7, 3)  # not a number that floats can hold
+ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
+
+
+def rows_of(n: int, d: int = 2) -> np.ndarray:
+    return np.random.default_rng(n).uniform(-1, 1, (n, d))
+
+
+class Watcher:
+    """Notes every release of a curator: the query, the mechanism and its noise, by asking the engine as well."""
+
+    def __init__(self, monkeypatch) -> None:
+        self.releases: list[tuple[object, object]] = []
+        release, select = Curator.release, Curator.select_several
+        monkeypatch.setattr(Curator, "release", lambda door, q, m: self.releases.append((q, m)) or release(door, q, m))
+        monkeypatch.setattr(
+            Curator,
+            "select_several",
+            lambda door, q, m, *, times: self.releases.extend([(q, m)] * times) or select(door, q, m, times=times),
+        )
+
+    def of(self, kind: type) -> list[tuple[object, object]]:
+        return [(query, mechanism) for query, mechanism in self.releases if isinstance(query, kind)]
+
+
+@pytest.fixture
+def watch(monkeypatch):
+    return Watcher(monkeypatch)
+
+
+def run(curator_of, name: str, rows: np.ndarray, *, relation: Neighbours = ADD, k: int = 3, epsilon=EPSILON, **own):
+    curator = curator_of(rows, neighbours=relation, epsilon=epsilon, seed=9)
+    outcome = find(name).run(curator, k=k, epsilon=epsilon, public_rng=public_rng(1), **own)
+    return curator, outcome
+
+
+PURE = [(row.name, relation) for row in ALGORITHMS.values() if row.guarantee == "pure" for relation in row.neighbours]
+
+
+@pytest.mark.parametrize(("name", "relation"), PURE)
+@pytest.mark.parametrize("n", [0, 5, 400])
+def test_all_of_epsilon_is_planned_and_all_that_is_planned_is_drawn(curator_of, name, relation, n):
+    """To the last fraction: nothing is overspent, nothing wasted."""
+    curator, outcome = run(curator_of, name, rows_of(n), relation=relation)
+    assert curator._reserve.opened.epsilon == EPSILON
+    assert curator._reserve.opened.delta == 0
+    assert curator._reserve.remaining == ()
+    assert outcome.centres.shape == (3, 2)
+    assert np.abs(outcome.centres).max() <= curator.domain.limit
+    assert outcome.sizes is None or outcome.sizes.shape == (3,)
+
+
+@pytest.mark.parametrize("rounds", [1, 5, 7])
+def test_lloyd_splits_epsilon_over_its_rounds(curator_of, watch, rounds):
+    run(curator_of, "lloyd", rows_of(50), rounds=rounds)
+    assert [type(query) for query, _ in watch.releases] == [VoronoiSums] * rounds
+    assert all(noise == DiscreteLaplace(EPSILON / rounds) for _, noise in watch.releases)
+
+
+def test_lloyd_does_not_stop_early(curator_of, watch):
+    run(curator_of, "lloyd", np.full((10**4, 2), 0.5), rounds=6, epsilon=Fraction(10**4))
+    assert len(watch.releases) == 6
+
+
+def test_one_sharp_round_of_lloyd_is_an_ordinary_round(curator_of):
+    rows = rows_of(500)
+    curator, outcome = run(curator_of, "lloyd", rows, rounds=1, epsilon=Fraction(10**12), start="uniform")
+    low, high = curator.domain.corners
+    from covey.post.starts import uniform_starts
+
+    start = curator.domain.snap(uniform_starts(3, lower=low, upper=high, rng=public_rng(1)))
+    lattice = np.rint(rows * curator.domain.limit)
+    label = np.square(lattice[:, None] - start).sum(axis=2).argmin(axis=1)
+    means = np.stack([lattice[label == j].mean(axis=0) for j in range(3)])
+    assert np.allclose(outcome.centres, means, rtol=0, atol=1e-3)
+    assert outcome.sizes.tolist() == pytest.approx(np.bincount(label, minlength=3).tolist())
+
+
+def test_grid_pays_4_percent_for_the_number_of_rows(curator_of, watch):
+    run(curator_of, "grid", rows_of(100))
+    assert [type(query) for query, _ in watch.releases] == [Count, CellCounts]
+    assert [noise.epsilon for _, noise in watch.releases] == [EPSILON / 25, EPSILON * 24 / 25]
+    assert sum(noise.epsilon for _, noise in watch.releases) == EPSILON
+
+
+def test_grid_spends_all_on_cells_when_the_number_of_rows_is_public(curator_of, watch):
+    curator, _ = run(curator_of, "grid", rows_of(100), relation=REPLACE)
+    ((query, noise),) = watch.releases
+    assert noise == DiscreteLaplace(EPSILON)
+    assert query.grid.per_axis == cells_per_axis(curator.domain, size=100, epsilon=float(EPSILON) / 2)
+
+
+@pytest.mark.parametrize("n", [0, 100, 10_000])
+def test_the_grid_follows_from_the_noisy_number_of_rows(curator_of, watch, monkeypatch, n):
+    seen = []
+    import covey.algorithms.grid as module
+
+    monkeypatch.setattr(module, "noisy_size", lambda *given: seen.append(noisy_size(*given)) or seen[-1])
+    curator, outcome = run(curator_of, "grid", rows_of(n))
+    wanted = cells_per_axis(curator.domain, size=seen[0], epsilon=float(EPSILON * 24 / 25))
+    assert watch.of(CellCounts)[0][0].grid.per_axis == wanted == outcome.notes["cells_per_axis"]
+    assert seen[0] >= SMALLEST_SIZE
+
+
+def test_a_noisy_size_is_at_least_16(curator_of):
+    for seed in range(30):
+        curator = curator_of(rows_of(0), seed=seed, plan=Plan((DiscreteLaplace(Fraction(1, 100)).event(),)))
+        assert noisy_size(curator, DiscreteLaplace(Fraction(1, 100))) >= 16
+
+
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+@pytest.mark.parametrize(("n", "epsilon"), [(40, Fraction(1, 10)), (20_000, Fraction(2))])
+def test_hybrid_branches_on_inequality_15(curator_of, watch, relation, n, epsilon):
+    curator, outcome = run(curator_of, "hybrid", rows_of(n), relation=relation, epsilon=epsilon)
+    left = epsilon if relation is REPLACE else epsilon * 24 / 25
+    size = n if relation is REPLACE else None
+    refined = outcome.notes["refined"]
+    if size is not None:
+        strength = float(left) / 2
+        assert refined == (strength >= hybrid_threshold(n=size, d=2, k=3))
+    assert refined == (n == 20_000)
+    cells, sums = watch.of(CellCounts), watch.of(VoronoiSums)
+    assert len(watch.of(Count)) == (relation is ADD)
+    assert len(cells) == 1
+    assert len(sums) == refined
+    assert cells[0][1] == DiscreteLaplace(left / 2 if refined else left)
+    assert curator._reserve.remaining == ()
+
+
+def test_hybrid_takes_its_branch_from_the_noisy_number_of_rows_alone(curator_of, monkeypatch):
+    """The same released size, other rows: the same branch."""
+    import covey.algorithms.hybrid as module
+
+    for size in (16, 10**6):
+        monkeypatch.setattr(module, "noisy_size", lambda curator, noise, size=size: noisy_size(curator, noise) and size)
+        branches = {run(curator_of, "hybrid", rows_of(n))[1].notes["refined"] for n in (0, 30, 3000)}
+        assert branches == {size == 10**6}
+
+
+@pytest.mark.parametrize("d", [1, MOST_GRID_DIMENSIONS, MOST_GRID_DIMENSIONS + 1])
+def test_auto_chooses_by_the_public_dimension(curator_of, d):
+    _, outcome = run(curator_of, "auto", rows_of(60, d))
+    assert outcome.notes["chosen"] == ("hybrid" if d <= MOST_GRID_DIMENSIONS else "lloyd")
+    assert find("auto").run is auto
+
+
+@given(st.integers(1, 40), st.integers(0, 10**12), st.floats(1e-6, 1e4), st.floats(1e-9, 1e9))
+def test_the_side_of_the_grid(d, size, epsilon, theta):
+    domain = Domain(middle=(0.0,) * d, half=(1.0,) * d)
+    side = cells_per_axis(domain, size=size, epsilon=epsilon, theta=theta)
+    assert side >= 1
+    assert side**d <= 2**24
+    wanted = max(1.0, size * epsilon / theta) ** (2 / (2 + d))
+    assert side <= wanted + 1e-6
+    assert side >= wanted - 1 - 1e-6 or (side + 1) ** d > 2**24
+
+
+def test_the_printed_grid_would_leak(curator_of, watch):
+    """With the exact number of rows in formula (4), neighbours get grids of different shapes: no noise hides it."""
+    domain = resolve_bounds((-1, 1), names=None, width=2)
+    sides = {n: cells_per_axis(domain, size=n, epsilon=1.0) for n in range(80, 101)}
+    edge = next(n for n in range(81, 101) if sides[n] != sides[n - 1])
+    shapes = {n: set() for n in (edge - 1, edge)}
+    for n in shapes:
+        for seed in range(60):
+            curator = curator_of(rows_of(n), epsilon=Fraction(1), seed=seed)
+            find("grid").run(curator, k=1, epsilon=Fraction(1), public_rng=public_rng(0), starts=1)
+            shapes[n].add(watch.releases[-1][0].grid.per_axis)
+    assert shapes[edge] & shapes[edge - 1]
+    assert len(shapes[edge]) > 1
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_algorithms_are_deterministic_given_their_coins(curator_of, name):
+    first, second = (run(curator_of, name, rows_of(80))[1] for _ in range(2))
+    assert np.array_equal(first.centres, second.centres)
+    assert first.notes == second.notes
+
+
+@pytest.mark.parametrize("name", [name for name in ALGORITHMS if name != "blocks"])  # there rows draw coins in turn
+def test_the_order_of_rows_does_not_matter(name, curator_of):
+    rows = rows_of(80)
+    first, second = (run(curator_of, name, each)[1] for each in (rows, rows[::-1]))
+    assert np.array_equal(first.centres, second.centres)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_an_algorithm_that_meets_rows_before_it_reserves_is_impossible(curator_of, watched, name):
+    """The order is the promise: the first thing that happens to the rows comes after the charge."""
+    order = []
+    table = watched(rows_of(40))
+    curator = curator_of(None, table=table, epsilon=EPSILON, seed=1, charge=lambda: order.append(table.read))
+    find(name).run(curator, k=2, epsilon=EPSILON, public_rng=public_rng(0))
+    assert order == [0]
+    assert table.read == 1
+
+
+@pytest.mark.parametrize("value", [0, 1.0, "3", None, True, np.bool_(True), np.float64(3)])
+def test_whole_numbers(value):
+    with pytest.raises(ParameterError, match="rounds"):
+        whole_number("rounds", value, least=1)
+    assert whole_number("rounds", np.int8(3), least=3) == 3
+
+
+@pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), "1", None, True, 1j, np.complex128(1), 1e-10])
+def test_positive_numbers(value):
+    with pytest.raises(ParameterError, match="theta"):
+        positive("theta", value)
+    assert positive("theta", Fraction(1, 4)) == 0.25
+
+
+def test_an_unknown_algorithm_lists_the_known_ones():
+    with pytest.raises(ParameterError, match="algorithm") as refusal:
+        find("nothing")
+    assert all(repr(name) in str(refusal.value) for name in ALGORITHMS)
+
+
+def test_engines_and_tables_are_not_shared_between_runs(curator_of):
+    rows = rows_of(10)
+    domain = resolve_bounds((-1, 1), names=None, width=2)
+    first, second = (MemoryEngine(ArrayTable(each), domain) for each in (rows, rows[:3]))
+    assert first.total(Count(domain)).tolist() == [10]
+    assert second.total(Count(domain)).tolist() == [3]

@@ -1,0 +1,216 @@
+"""A value that is in the rows and must turn up nowhere else: pickles, reprs, logs, documents, errors, output."""
+
+from __future__ import annotations
+
+import json
+import logging
+import pickle
+import re
+import struct
+import subprocess
+import sys
+import traceback
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from covey import Ball, Box, CoveyError, KMeans, Ledger
+from covey.algorithms.registry import ALGORITHMS
+from covey.private.lattice import to_lattice
+from covey.public import resolve_bounds
+
+CANARY = 0.123456789
+TEXT = "Covert-Quail-7391"
+ROWS = 1237  # an exact count is a canary too
+
+
+def rows() -> np.ndarray:
+    data = np.random.default_rng(4).normal(0, 0.4, (ROWS, 2))
+    data[::3] = CANARY
+    return data
+
+
+def traces(blob: bytes) -> list[str]:
+    """Every form of the canary that occurs in a piece of memory or text."""
+    domain = resolve_bounds((-1, 1), names=None, width=2)
+    cell = int(to_lattice(np.full((2, 1), CANARY), domain)[0, 0])
+    forms = {
+        "as text": b"0.12345678",
+        "as exponent": b"1.2345678",
+        "as float64": struct.pack("<d", CANARY),
+        "as float64, big end first": struct.pack(">d", CANARY),
+        "as float32": struct.pack("<f", CANARY),
+        "as two lattice integers": struct.pack("<ii", cell, cell),
+        "as lattice text": str(cell).encode(),
+        "the text": TEXT.encode(),
+        "the text, wide": TEXT.encode("utf-16-le"),
+    }
+    found = [name for name, form in forms.items() if form in blob]
+    alone = rb"(?<![0-9a-f.])%d(?![0-9a-f])" % ROWS  # as a number of its own, not inside a longer one or a hash
+    return found + ["the exact number of rows"] * bool(re.search(alone, blob))
+
+
+def test_the_search_can_find():
+    data = rows()
+    assert "as float64" in traces(pickle.dumps(data))
+    assert "as float64" in traces(pickle.dumps(data.tolist())) or "as float64, big end first" in traces(
+        pickle.dumps(data.tolist())
+    )
+    assert "as text" in traces(repr(data.tolist()).encode())
+    assert "the text" in traces(pickle.dumps({"x": TEXT}))
+    assert traces(b'{"rows": 1237, "centre": 0.51237}') == ["the exact number of rows"]
+    assert traces(b'{"centre": 0.1237, "hash": "a1237b", "size": 12371}') == []
+    assert "as two lattice integers" in traces(
+        to_lattice(np.full((2, 4), CANARY), resolve_bounds((-1, 1), names=None, width=2)).tobytes()
+    )
+    model = KMeans(2, bounds=(-1, 1)).fit(data)
+    model.labels_ = data
+    assert traces(pickle.dumps(model))
+
+
+@pytest.fixture
+def quiet(caplog, capfd):
+    """Collects everything that was logged, warned or printed, and finds no trace of the canary in it."""
+    caplog.set_level(logging.DEBUG)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        yield
+    out, err = capfd.readouterr()
+    said = "\n".join(
+        [out, err, caplog.text, *(repr(vars(each)) for each in caplog.records), *(str(each.message) for each in warned)]
+    )
+    assert traces(said.encode()) == []
+
+
+def frames(tmp_path):
+    """The same rows in every place where rows may live."""
+    frame = pd.DataFrame(rows(), columns=["lon", "lat"])
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    return {
+        "numpy": frame.to_numpy(),
+        "pandas": frame,
+        "polars": pl.DataFrame({name: frame[name].to_numpy() for name in frame}),
+        "arrow": pa.Table.from_pandas(frame),
+        "csv": tmp_path / "rows.csv",
+        "parquet": str(tmp_path / "rows.parquet"),
+    }
+
+
+@pytest.mark.parametrize("place", ["numpy", "pandas", "polars", "arrow", "csv", "parquet"])
+@pytest.mark.parametrize("algorithm", ["lloyd", "hybrid"])
+def test_nothing_of_a_fit_holds_the_canary(tmp_path, quiet, place, algorithm):
+    check_fit(frames(tmp_path)[place], tmp_path, algorithm=algorithm, neighbours="add-remove")
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_no_algorithm_keeps_the_canary(tmp_path, quiet, algorithm, neighbours):
+    check_fit(rows(), tmp_path, algorithm=algorithm, neighbours=neighbours)
+
+
+def check_fit(data, tmp_path, *, algorithm: str, neighbours: str) -> None:
+    ledger = Ledger.create(tmp_path / "x.ledger", dataset="d", epsilon=1)
+    bounds = Box(lon=(-1, 1), lat=(-1, 1))
+    model = KMeans(
+        3,
+        epsilon=1.0,
+        bounds=bounds,
+        algorithm=algorithm,
+        neighbours=neighbours,
+        ledger=ledger,
+        dataset="d",
+        verbose=1,
+        progress=True,
+    )
+    model.fit(data).predict(data)
+    release = model.release_
+    release.save(tmp_path / "release.json")
+    blobs = {
+        "pickle": pickle.dumps(model),
+        "old pickle": pickle.dumps(model, protocol=0),
+        "repr": repr(model).encode() + repr(vars(model)).encode() + repr(release).encode(),
+        "json": release.to_json(),
+        "file": (tmp_path / "release.json").read_bytes(),
+        "geojson": json.dumps(release.to_geojson()).encode(),
+        "statement": release.certificate.statement.encode(),
+        "parameters": repr(model.get_params()).encode(),
+        "ledger": (tmp_path / "x.ledger").read_bytes(),
+    }
+    assert {name: traces(blob) for name, blob in blobs.items() if traces(blob)} == {}
+
+
+def provoke(tmp_path):
+    """Fits that fail, each with the canary in its rows: (what, data, options)."""
+    data = rows()
+    table = pa.table({"a": data[:, 0], "b": data[:, 1]})
+    pq.write_table(table, tmp_path / "cut.parquet", compression="none", use_dictionary=False)
+    whole = (tmp_path / "cut.parquet").read_bytes()
+    (tmp_path / "cut.parquet").write_bytes(whole[: len(whole) // 2])
+    middle = bytearray(whole)
+    middle[4:80] = b"\xff" * 76  # the footer is whole, a page header is not
+    (tmp_path / "broken.parquet").write_bytes(bytes(middle))
+    (tmp_path / "text.csv").write_text(f"a,b\n{TEXT},{TEXT}\n" * 3)
+    (tmp_path / "bare.csv").write_text(f"{CANARY},0.5\n{CANARY},0.25\n")
+    (tmp_path / "long.csv").write_text("x" * 70_000 + f"\n{CANARY},{TEXT}\n")
+    (tmp_path / "rows.txt").write_text(f"{CANARY}\n")
+    mixed = data.astype(object)
+    mixed[1, 1] = TEXT
+    return [
+        ("no bounds", data, {"bounds": None}),
+        ("other bounds", data, {"bounds": Box((0, 1))}),
+        ("ball", data, {"bounds": Ball(1, center=(0, 0, 0))}),
+        ("epsilon", data, {"epsilon": -1}),
+        ("k", data, {"n_clusters": 0}),
+        ("too little budget", data, {"epsilon": 5.0}),
+        ("one column", data[:, 0], {}),
+        ("three axes", data[None], {}),
+        ("ragged", [[CANARY], [CANARY, 1.0]], {}),
+        ("complex", data + 1j, {}),
+        ("text array", np.array([[TEXT, str(CANARY)]]), {}),
+        ("mixed objects", mixed, {}),
+        ("mixed pandas", pd.DataFrame(mixed, columns=["a", "b"]), {}),
+        ("category", pd.DataFrame({"a": pd.Categorical([TEXT]), "b": [CANARY]}), {}),
+        ("enum", pl.DataFrame({"a": pl.Series([TEXT], dtype=pl.Enum([TEXT])), "b": [CANARY]}), {}),
+        ("strings", pl.DataFrame({"a": [TEXT], "b": [CANARY]}), {}),
+        ("dictionary", pa.table({"a": pa.array([TEXT]).dictionary_encode(), "b": [CANARY]}), {}),
+        ("twice", pd.DataFrame(data, columns=["a", "a"]), {}),
+        ("missing column", pd.DataFrame(data, columns=["a", "b"]), {"bounds": Box(z=(0, 1))}),
+        ("lazy", pl.DataFrame({"a": [CANARY]}).lazy(), {}),
+        ("cut file", tmp_path / "cut.parquet", {}),
+        ("broken file", tmp_path / "broken.parquet", {}),
+        ("text file", tmp_path / "text.csv", {}),
+        ("no header", tmp_path / "bare.csv", {}),
+        ("long header", tmp_path / "long.csv", {}),
+        ("unknown file", tmp_path / "rows.txt", {}),
+    ]
+
+
+def test_no_error_holds_the_canary(tmp_path, quiet):
+    provoked = []
+    for what, data, options in provoke(tmp_path):
+        ledger = Ledger.memory(dataset="d", epsilon=1)
+        model = KMeans(**({"n_clusters": 2, "bounds": (-1, 1), "ledger": ledger, "dataset": "d"} | options))
+        with pytest.raises(CoveyError) as refusal:
+            model.fit(data)
+        told = "".join(traceback.format_exception(refusal.value)) + repr(refusal.value) + repr(refusal.value.args)
+        assert traces(told.encode()) == [], what
+        provoked.append(what)
+    assert len(provoked) == len(provoke(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "text.csv", "bare.csv", "broken.parquet", "cut.parquet"])
+def test_the_command_line_does_not_print_the_canary(tmp_path, name):
+    pytest.importorskip("covey.cli")
+    frames(tmp_path)
+    provoke(tmp_path)
+    command = [sys.executable, "-m", "covey.cli", "fit", str(tmp_path / name), "-k", "2", "--epsilon", "1"]
+    done = subprocess.run([*command, "--bounds=-1:1,-1:1"], capture_output=True, check=False)
+    assert done.returncode == (0 if name == "rows.csv" else 2), done.stderr
+    assert traces(done.stdout + done.stderr) == []
+    assert done.stdout if name == "rows.csv" else done.stderr.startswith(b"covey: error: ")
