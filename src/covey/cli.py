@@ -198,12 +198,13 @@ def show_release(release: Release) -> None:
 
 def show_charge(book: Ledger, release: Release, *, again: bool) -> None:
     from covey.budget.amounts import shown
+    from covey.release import in_full
 
     certificate = release.certificate
     account = book.datasets()[certificate.dataset or ""]
     what = "This key was finished before: the stored release, at no cost."
     if not again:
-        what = f"Charged epsilon {certificate.epsilon:g} to data set {printable(repr(certificate.dataset))}."
+        what = f"Charged epsilon {in_full(certificate.epsilon)} to data set {printable(repr(certificate.dataset))}."
     if account.remaining is not None and account.total is not None:
         what += f" Left: {shown(account.remaining.epsilon)} of {shown(account.total.epsilon)}."
     print(what)

@@ -18,7 +18,7 @@ from covey.post.kmeans import cost, weighted_kmeans
 from covey.post.public_random import public_rng
 from covey.post.starts import sphere_packing
 from covey.public import Box
-from covey.release import Release
+from covey.release import Release, in_full
 
 
 class Coreset:
@@ -53,8 +53,8 @@ class Coreset:
         return len(self.weights)
 
     def __repr__(self) -> str:
-        epsilon = self.release.certificate.epsilon
-        return f"Coreset({len(self)} points in {self.points.shape[1]} columns, epsilon={epsilon:g})"
+        epsilon = in_full(self.release.certificate.epsilon)
+        return f"Coreset({len(self)} points in {self.points.shape[1]} columns, epsilon={epsilon})"
 
     def cost(self, centres: ArrayLike, *, objective: Objective = "k-means") -> float | NDArray[np.float64]:
         """The estimated cost of the rows for one set of centres (k, d), or for each of many (s, k, d)."""

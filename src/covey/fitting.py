@@ -166,6 +166,14 @@ def amount(name: str, value: Any, *, below: float = math.inf) -> Fraction:
     return exact
 
 
+def float_at_least(exact: Fraction) -> float:
+    """The nearest float whose printed form is not below an amount: a certificate never says less than was spent."""
+    number = float(exact)
+    while exactly(number) < exact:
+        number = math.nextafter(number, math.inf)
+    return number
+
+
 def refuse_planned(*, person: Person, zones: Any, sample: Any) -> None:
     """Parameters whose meaning is fixed but whose machinery is not part of this version."""
     if person.column is not None:
@@ -248,7 +256,8 @@ def run(
     )
     supplied = {"k": request.k, "epsilon": request.epsilon, "public_rng": public_rng(seed)}
     outcome = request.algorithm.run(curator, **supplied, **request.parameters)
-    head = LedgerHead(sequence=receipts[0].sequence, hash=receipts[0].hash) if ledger is not None else None
+    durable = book.path is not None  # one in memory ends with the process: nobody could look its head up
+    head = LedgerHead(sequence=receipts[0].sequence, hash=receipts[0].hash) if durable else None
     release = certify(request, domain, outcome, dataset=dataset, head=head, seeded=source.seeded)
     finished = book.finish(receipts[0], release.to_json())
     return Release.from_json(finished.document)  # with a key, the first to finish: not always this one
@@ -260,8 +269,8 @@ def certify(
     certificate = Certificate(
         algorithm=request.algorithm.name,
         parameters={"k": request.k, **request.parameters, **outcome.notes},
-        epsilon=float(request.epsilon),
-        delta=float(request.delta),
+        epsilon=float_at_least(request.epsilon),
+        delta=float_at_least(request.delta),
         neighbours=str(request.neighbours),
         person=str(request.person),
         domain=domain.describe(),

@@ -22,6 +22,12 @@ FORMAT, VERSION = "covey-release", 1
 _UP = Context(prec=3, rounding=ROUND_CEILING)
 
 
+def in_full(amount: float) -> str:
+    """A privacy parameter with all its digits: one that is rounded down would promise too much."""
+    short = f"{amount:g}"
+    return short if float(short) == amount else repr(amount)
+
+
 class LedgerHead(msgspec.Struct, frozen=True):
     """Where the charge stands in the ledger's chain."""
 
@@ -60,10 +66,10 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         )
         factor = _UP.create_decimal(Decimal(self.epsilon).exp())  # "at most": never rounded down
         lines.append(
-            f"This release is differentially private with epsilon = {self.epsilon:g}"
-            + (f" and delta = {self.delta:g}" if self.delta else "")
+            f"This release is differentially private with epsilon = {in_full(self.epsilon)}"
+            + (f" and delta = {in_full(self.delta)}" if self.delta else "")
             + f": {change}, the chance of any particular result changes by a factor of at most {factor}"
-            + (f", but for an exceptional chance of {self.delta:g}." if self.delta else ".")
+            + (f", but for an exceptional chance of {in_full(self.delta)}." if self.delta else ".")
         )
         lines.append(
             "The number of people is protected too."
@@ -126,7 +132,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
         """The release in a JSON document; anything else is refused with what is wrong."""
         try:
             head = msgspec.json.decode(content, type=dict[str, Any])
-        except (msgspec.DecodeError, RecursionError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise FormatError("release: not a JSON document of Covey") from None
         if head.get("format") != FORMAT:
             raise FormatError(f"release: not a Covey release (its format is not {FORMAT!r})")

@@ -94,20 +94,20 @@ def fits(noise: np.ndarray, scale: float, *, significance: float = 1e-4) -> bool
 OFF = [(1.0, True), (0.9, False), (1.1, False), (0.5, False), (2.0, False)]
 
 
-@pytest.mark.parametrize(("relation", "scale"), [(ADD, 2 * LIMIT), (REPLACE, 4 * LIMIT)])
-def test_lloyd_has_the_promised_noise_and_this_test_can_tell(relation, scale):
+@pytest.mark.parametrize(("relation", "scale", "runs"), [(ADD, 2 * LIMIT, RUNS), (REPLACE, 4 * LIMIT, RUNS // 2)])
+def test_lloyd_has_the_promised_noise_and_this_test_can_tell(relation, scale, runs):
     """One round, k = 1, d = 1, ε = 1: (d + 1)/ε edges for add/remove, twice that for replace-one."""
-    noise = noises(lloyd, [0.25] * 100, relation=relation, runs=RUNS, k=1, rounds=1, start="uniform")[VoronoiSums]
-    assert noise.size == 2 * RUNS
+    noise = noises(lloyd, [0.25] * 100, relation=relation, runs=runs, k=1, rounds=1, start="uniform")[VoronoiSums]
+    assert noise.size == 2 * runs
     for off, accepted in OFF:
         assert fits(noise, scale * off) == accepted
     for part in (noise[::2], noise[1::2]):  # the sum, and the count in units of the edge: each on its own
         assert fits(part, scale)
-    assert abs(np.corrcoef(noise[::2], noise[1::2])[0, 1]) < 4 / math.sqrt(RUNS)
+    assert abs(np.corrcoef(noise[::2], noise[1::2])[0, 1]) < 4 / math.sqrt(runs)
 
 
 def test_lloyd_divides_epsilon_by_its_rounds():
-    noise = noises(lloyd, [0.25] * 100, relation=ADD, runs=5000, k=1, rounds=4, start="uniform")[VoronoiSums]
+    noise = noises(lloyd, [0.25] * 100, relation=ADD, runs=2500, k=1, rounds=4, start="uniform")[VoronoiSums]
     assert fits(noise, 4 * 2 * LIMIT)
     assert not fits(noise, 4 * 2 * LIMIT * 1.1)
     assert not fits(noise, 4 * 2 * LIMIT * 0.9)
@@ -124,6 +124,18 @@ def test_what_lloyd_hands_out_is_what_was_released():
         assert outcome.centres[0, 0] == pytest.approx(noisy[0] / (noisy[1] / LIMIT))
 
 
+@pytest.fixture
+def no_clustering(monkeypatch):
+    """Leave out what comes after the releases: it is free, it never sees rows, and it takes most of the time."""
+    from covey.algorithms import grid as module
+    from covey.post.kmeans import Clustering
+
+    middle = np.zeros((1, 1))
+    monkeypatch.setattr(module, "sphere_packing", lambda *_, **__: middle)
+    monkeypatch.setattr(module, "weighted_kmeans", lambda *_, **__: Clustering(middle, np.zeros(1), 0.0))
+
+
+@pytest.mark.usefixtures("no_clustering")
 def test_grid_has_the_promised_noise_on_two_cells():
     """Replace-one: n = 80 is public, so the grid has exactly two cells, and their scale is 2/ε."""
     noise = noises(grid, [0.25] * 40 + [-0.25] * 40, relation=REPLACE, runs=RUNS, k=1, starts=1)
@@ -135,14 +147,16 @@ def test_grid_has_the_promised_noise_on_two_cells():
     assert abs(np.corrcoef(left, right)[0, 1]) < 4 / math.sqrt(RUNS)
 
 
+@pytest.mark.usefixtures("no_clustering")
 def test_grid_has_the_promised_noise_on_the_number_of_rows_and_the_cells():
     """Add/remove: 1/25 of ε for the number of rows, 24/25 for the cells."""
-    noise = noises(grid, [0.25] * 80, relation=ADD, runs=RUNS // 2, k=1, starts=1)
+    noise = noises(grid, [0.25] * 80, relation=ADD, runs=RUNS // 4, k=1, starts=1)
     for off, accepted in OFF:
         assert fits(noise[Count], 25 * off) == accepted
         assert fits(noise[CellCounts], 25 / 24 * off) == accepted
 
 
+@pytest.mark.usefixtures("no_clustering")
 @pytest.mark.parametrize(("relation", "left", "times"), [(ADD, 24 / 25, 1), (REPLACE, 1.0, 2)])
 def test_hybrid_has_the_promised_noise_when_it_refines(relation, left, times):
     rows = [0.25] * 3000
@@ -167,7 +181,7 @@ def lower_bound(hits: int, misses_hits: int, runs: int, *, confidence: float = 0
 class Printed(VoronoiSums):
     """Sums with the sensitivity that the paper prints, whatever the relation."""
 
-    def sensitivity(self, neighbours):
+    def sensitivity(self, neighbours):  # noqa: ARG002
         return super().sensitivity(ADD)
 
 
@@ -198,25 +212,25 @@ def told_apart(query, one: list[float], other: list[float], *, relation: Neighbo
 
 def test_neighbours_by_one_person_more_are_as_hard_to_tell_apart_as_claimed():
     """A person at the corner, or nobody: ε = 1 is not exceeded, and nearly reached (the noise is not wasted)."""
-    found = told_apart(VoronoiSums([[0.0]], LINE), [1.0], [], relation=ADD, runs=RUNS)
-    assert 0.75 < found <= 1.0
+    found = told_apart(VoronoiSums([[0.0]], LINE), [1.0], [], relation=ADD, runs=6000)
+    assert 0.6 < found <= 1.0
 
 
 def test_the_claim_catches_noise_that_forgets_the_count():
-    assert told_apart(Thrifty([[0.0]], LINE), [1.0], [], relation=ADD, runs=RUNS) > 1.0
+    assert told_apart(Thrifty([[0.0]], LINE), [1.0], [], relation=ADD, runs=6000) > 1.0
 
 
 def test_neighbours_by_replacement_are_as_hard_to_tell_apart_as_claimed():
     """A person who moves from one corner and cluster to the other."""
     centres = [[LIMIT], [-LIMIT]]
-    found = told_apart(VoronoiSums(centres, LINE), [1.0], [-1.0], relation=REPLACE, runs=RUNS)
-    assert 0.6 < found <= 1.0
+    found = told_apart(VoronoiSums(centres, LINE), [1.0], [-1.0], relation=REPLACE, runs=6000)
+    assert 0.4 < found <= 1.0
 
 
 def test_the_claim_catches_the_printed_scale_under_replacement():
     """Su et al.'s (d+1)t/ε under replace-one: about 2 where 1 is claimed."""
     centres = [[LIMIT], [-LIMIT]]
-    assert told_apart(Printed(centres, LINE), [1.0], [-1.0], relation=REPLACE, runs=RUNS) > 1.4
+    assert told_apart(Printed(centres, LINE), [1.0], [-1.0], relation=REPLACE, runs=6000) > 1.2
 
 
 @pytest.mark.parametrize(
@@ -231,7 +245,7 @@ def test_the_claim_catches_the_printed_scale_under_replacement():
 )
 def test_whole_runs_keep_the_claim(algorithm, own, relation, one, other):
     """End to end: the best threshold on the released size or centre, chosen on half of the runs, tried on the rest."""
-    runs = 4000
+    runs = 1000
     outcomes = []
     for seed, rows in enumerate((one, other)):
         source, public = SeededSource(200 + seed), public_rng(200 + seed)

@@ -16,6 +16,7 @@ STYLES: dict[str, tuple[str, str, str]] = {  # colour (told apart by the colour-
     "gkm-3k": ("#E69F00", "^", "blocks, gkm-3k (GkM-3K)"),
     "genetic": ("#CC79A7", "D", "genetic (PGkM)"),
     "grid": ("#009E73", "s", "grid (EUGkM)"),
+    "grid, no swaps": ("#009E73", "", "grid, Lloyd rounds alone (EUGkM as printed)"),
     "hybrid": ("#D55E00", "X", "hybrid (Hybrid)"),
     "genetic search": ("#CC79A7", "", "genetic search, no noise (Gene)"),
     "aggregation": ("#009E73", "s", "averages without noise (SAG)"),
@@ -70,7 +71,12 @@ def curves(
             points = sorted((row[x], row["nicv"]) for row in own if row[by] == what)
             colour, marker, title = STYLES[what]
             (lines[(names or {}).get(what, title)],) = panel.plot(
-                *zip(*points, strict=True), color=colour, marker=marker if marks else "", markersize=4.5, linewidth=1.5
+                *zip(*points, strict=True),
+                color=colour,
+                marker=marker if marks else "",
+                markersize=4.5,
+                linewidth=1.5,
+                linestyle=":" if what == "grid, no swaps" else "-",
             )
         lines["baseline: best k-means"] = panel.axhline(which["baseline"], color=INK, linestyle="--", linewidth=1)
         panel.set_yscale("log")

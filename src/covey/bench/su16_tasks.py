@@ -30,6 +30,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {  # a curve of a figure: Cove
     "gkm-3k": ("blocks", {"rule": "gkm-3k"}),
     "genetic": ("genetic", {}),
     "grid": ("grid", {}),
+    "grid, no swaps": ("plain", {}),
     "grid, theta 2": ("grid", {"theta": 2.0}),
     "grid, theta 50": ("grid", {"theta": 50.0}),
     "hybrid": ("hybrid", {}),

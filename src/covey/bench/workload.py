@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from covey.algorithms.grid import SIZE_SHARE, from_cells
+from covey.algorithms.grid import SIZE_SHARE, cells_per_axis, from_cells
 from covey.algorithms.lloyd import one_round
 from covey.algorithms.outcome import Outcome, noisy_size
 from covey.algorithms.registry import find
@@ -18,13 +18,14 @@ from covey.budget.plan import Plan, Reserve, split
 from covey.events import exactly
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.source import SeededSource
+from covey.post.kmeans import weighted_kmeans
 from covey.post.public_random import public_rng
 from covey.post.starts import sphere_packing
 from covey.private.curator import Curator
 from covey.private.memory import MemoryEngine
 from covey.private.tables import open_table
 from covey.public import Domain, Neighbours
-from covey.queries.counts import Count
+from covey.queries.counts import CellCounts, Count, Grid
 from covey.queries.voronoi import VoronoiSums
 
 BLOCK = 2**13  # rows whose distances to a few centres stay in the cache
@@ -86,9 +87,10 @@ class Workload:
     def run(self, algorithm: str, *, epsilon: float, seed: int, start: int = 0, **parameters: Any) -> Outcome:
         """One run of an algorithm, as a fit would run it."""
         budget = exactly(epsilon)
-        if algorithm in ("grid", "hybrid", "forced"):
+        own = {"forced": forced_hybrid, "plain": plain_grid}
+        if algorithm in ("grid", "hybrid", *own):
             parameters = {"starts": self.starts, **parameters}
-        method = forced_hybrid if algorithm == "forced" else find(algorithm).run
+        method = own[algorithm] if algorithm in own else find(algorithm).run
         curator = self.curator(epsilon=budget, seed=seed)
         return method(curator, k=self.k, epsilon=budget, public_rng=self.public_at(start), **parameters)
 
@@ -114,6 +116,23 @@ class Workload:
         """A round of Lloyd's algorithm without noise; a cluster without rows keeps its centre."""
         clusters = VoronoiSums(centres, self.domain)
         return self.domain.snap(clusters.means(self.engine.total(clusters)))
+
+
+def plain_grid(
+    curator: Curator, *, k: int, epsilon: Fraction, public_rng: np.random.Generator, starts: int, theta: float = 10.0
+) -> Outcome:
+    """`grid` as printed: Lloyd's algorithm alone on the noisy cells, without Covey's swaps of centres."""
+    size_noise, cell_noise = (DiscreteLaplace(part) for part in split(epsilon, *SIZE_SHARE))
+    curator.reserve(Plan((size_noise.event(), cell_noise.event())))
+    size, strength = noisy_size(curator, size_noise), float(cell_noise.epsilon)
+    cells = Grid(curator.domain, cells_per_axis(curator.domain, size=size, epsilon=strength, theta=theta))
+    counts = curator.release(CellCounts(cells), cell_noise).astype(np.float64)
+    lower, upper = curator.domain.corners
+    packings = [sphere_packing(k, lower=lower, upper=upper, rng=public_rng) for _ in range(starts)]
+    found = weighted_kmeans(
+        cells.midpoints(), counts, k=k, lower=lower, upper=upper, starts=np.stack(packings), swaps=0
+    )
+    return Outcome(found.centres)
 
 
 def forced_hybrid(

@@ -127,9 +127,9 @@ def _compose(tally: _Tally, delta: Fraction) -> Cost:
         raise ParameterError("delta", "is too small: these events need more delta than that")
     if tally.gaussians == 0:
         if tally.parts() > 1:
-            epsilon = _round_up(Fraction(_distribution_epsilon(tally, target)))
-            if epsilon < sums.epsilon:
-                return Cost(epsilon, delta)
+            found = _distribution_epsilon(tally, target)
+            if found < sums.epsilon and _round_up(Fraction(found)) < sums.epsilon:
+                return Cost(_round_up(Fraction(found)), delta)
         return sums
     # Only the share of delta that the approximate events leave is there for the Gaussian ones.
     rest = float_down(target - sums.delta)
@@ -138,7 +138,8 @@ def _compose(tally: _Tally, delta: Fraction) -> Cost:
         raise ParameterError("delta", "is too small: these events need more delta than that")
     epsilon = sums.epsilon + Fraction(alone)
     if tally.pairs:
-        epsilon = min(epsilon, Fraction(_distribution_epsilon(tally, target)))
+        found = _distribution_epsilon(tally, target)
+        epsilon = Fraction(found) if found < epsilon else epsilon
     if epsilon > GAUSSIAN_LARGEST_EPSILON:
         raise ParameterError(
             "events", f"a plan with Gaussian noise may cost at most epsilon {GAUSSIAN_LARGEST_EPSILON}: add more noise"
@@ -156,7 +157,7 @@ def _round_up(epsilon: Fraction) -> Fraction:
 
 
 def _distribution_epsilon(tally: _Tally, delta: Fraction) -> float:
-    """Epsilon at `delta` by dp-accounting's privacy loss distributions; the sum of epsilons where they cannot help.
+    """Epsilon at `delta` by dp-accounting's privacy loss distributions; infinity where they cannot help.
 
     They are floats under Fourier transforms, so a small part of delta is kept for their rounding errors; where
     delta is no larger than that part, this bound does not exist.
@@ -164,9 +165,8 @@ def _distribution_epsilon(tally: _Tally, delta: Fraction) -> float:
     sums = tally.sums()
     target = float_down(delta - tally.parts() * _ROUNDING_DELTA)
     mu = root_up(tally.mu_squared)
-    no_bound = 1e15
     if target <= 0 or sums.delta >= target or max(e for e, _, _ in tally.pairs) > 500 or mu > 30:
-        return no_bound
+        return math.inf
 
     from dp_accounting.pld import common, privacy_loss_distribution  # slow to import
 
@@ -193,9 +193,9 @@ def _distribution_epsilon(tally: _Tally, delta: Fraction) -> float:
         whole = whole.compose(part)
     # The library's inverse adds up grid steps; a nudge and its own forward function make sure of the answer.
     epsilon = float(whole.get_epsilon_for_delta(target)) * (1 + 2.0**-40)
-    while epsilon < no_bound and float(whole.get_delta_for_epsilon(epsilon)) > target:
+    while epsilon < math.inf and float(whole.get_delta_for_epsilon(epsilon)) > target:
         epsilon += interval
-    return min(epsilon, no_bound)
+    return epsilon
 
 
 def _interval(tally: _Tally, mu: float) -> float:

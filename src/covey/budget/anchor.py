@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -62,15 +62,18 @@ def check(state: State, *, where: str) -> None:
 
 def start(path: str, *, ledger: str, sequence: int, hash: str) -> None:
     """Write the first anchor of a ledger; refuses to replace a file."""
-    with _locked(path):
+    with held(path), _explained(path):
         if os.path.lexists(path):
             raise LedgerError(f"{path}: exists already; an anchor serves one ledger")
         _write(path, Anchor(ledger=ledger, sequence=sequence, hash=hash))
 
 
 def advance(path: str, *, ledger: str, sequence: int, hash: str) -> None:
-    """Move the anchor forward to this entry, durably. One that is further already stays as it is."""
-    with _locked(path):
+    """Move the anchor forward to this entry, durably. One that is further already stays as it is.
+
+    The caller has `held` it since before it checked the ledger: the anchor is still the one that was checked.
+    """
+    with _explained(path):
         current = read(path)
         if current.ledger != ledger:
             raise LedgerError(f"{path}: the anchor belongs to another ledger")
@@ -79,19 +82,36 @@ def advance(path: str, *, ledger: str, sequence: int, hash: str) -> None:
 
 
 @contextmanager
-def _locked(path: str) -> Iterator[None]:
-    """Hold the anchor's lock file and turn errors of the file system into one line."""
+def held(path: str | None) -> Iterator[None]:
+    """Hold an anchor (or none) from the check against it until it has moved on, so that nobody else moves it between.
+
+    Two copies of a ledger lock two files. They share only the anchor: without this, both could pass the check, both
+    commit an entry of the same number, and both be told that the anchor is far enough.
+    """
+    if path is None:
+        yield
+        return
     try:
         import fcntl
     except ImportError:  # pragma: no cover
         raise LedgerError("anchors need a system with fcntl locks (Linux, macOS)") from None
+    with _explained(path):
+        lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
-        lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
+        with _explained(path):
             fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(lock)  # releases the lock
+        yield
+    finally:
+        with suppress(OSError):
+            fcntl.flock(lock, fcntl.LOCK_UN)  # closing alone would not do if the process was forked meanwhile
+        os.close(lock)
+
+
+@contextmanager
+def _explained(path: str) -> Iterator[None]:
+    """Turn errors of the file system into one line."""
+    try:
+        yield
     except OSError as error:
         raise LedgerError(f"{path}: the anchor cannot be written: {error.strerror}") from None
 
@@ -99,7 +119,9 @@ def _locked(path: str) -> Iterator[None]:
 def _write(path: str, anchor: Anchor) -> None:
     """Replace the file in one step: a crash leaves the old anchor or the new one. Only called under the lock."""
     unfinished = f"{path}.new"
-    file = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with suppress(FileNotFoundError):
+        os.unlink(unfinished)  # of a crash; or somebody else's, a link even: the anchor must be a file of our own
+    file = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with open(file, "wb") as out:
         out.write(msgspec.json.encode(anchor) + b"\n")
         out.flush()

@@ -19,6 +19,7 @@ from fractions import Fraction
 _LARGE_EPSILON = 600.0
 # Far below any delta that can be asked for; covers what erfc loses to underflow.
 _UNDERFLOW = 1e-290
+_TINIEST = 2.0**-1072  # a few units of the smallest floats: what erfc may gain there, before e^epsilon magnifies it
 _STEPS = 200
 
 
@@ -60,7 +61,7 @@ def delta_bound(*, mu: float, epsilon: float) -> float:
     upper = math.erfc(near / math.sqrt(2)) / 2 * (1 + margin)
     lower = 0.0
     if epsilon < _LARGE_EPSILON:
-        lower = math.exp(epsilon) * math.erfc(far / math.sqrt(2)) / 2 * (1 - margin)
+        lower = math.exp(epsilon) * max(0.0, math.erfc(far / math.sqrt(2)) / 2 * (1 - margin) - _TINIEST)
     return min(1.0, max(0.0, upper - lower) + _UNDERFLOW)
 
 

@@ -2,12 +2,14 @@
 
 Order of work: charge (committed, and anchored, when it returns), then read rows, then `finish`. A crash at any
 moment leaves at worst a charge without a release; there is never a release without a charge, and nothing is
-ever refunded. Every charge checks the whole ledger first, so a changed, shortened or replaced one spends nothing.
+ever refunded. Every charge checks the whole ledger first, so a changed or shortened one spends nothing; nor does one
+that was replaced since this object saw it.
 
-What it cannot notice: a file that was rewritten from its first entry on, or replaced by an older copy of itself.
-An anchor kept out of reach notices both, and so do certificates, which carry the head. Someone who may write the
-ledger and the anchor, or who holds the rows, is not restrained by either. The file must be on a file system whose
-locks work; many network file systems' do not.
+What a ledger opened anew cannot notice: a file that was replaced by an older copy of itself, or rewritten from its
+first entry on. An anchor kept out of reach notices the first. Not the second: the first entry is what names the
+anchor, so a new ledger without one has none to ask (`verify().anchored` is False then). Certificates, which carry the
+head, notice both. Someone who may write the ledger and the anchor, or who holds the rows, is not restrained by either.
+The file must be on a file system whose locks work; many network file systems' do not.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from covey.budget import anchor as anchors
@@ -252,17 +254,20 @@ class Ledger:
     @contextmanager
     def _writing(self) -> Iterator[tuple[sqlite3.Connection, State]]:
         """A checked view that may be added to: all or nothing, durable and anchored afterwards."""
-        with self._store.transaction(write=True) as connection:
-            state = self._store.state(connection)
-            anchors.check(state, where=self._store.where)
-            before = state.head
-            yield connection, state
-        sequence, last = state.head
-        if state.anchor is not None and state.head != before:
-            try:
-                anchors.advance(state.anchor, ledger=state.ledger, sequence=sequence, hash=last)
-            except LedgerError as error:
-                raise LedgerError(f"entry {sequence} is in the ledger, but its anchor is not: {error}") from error
+        with ExitStack() as until_anchored:
+            with self._store.transaction(write=True) as connection:
+                state = self._store.state(connection)
+                until_anchored.enter_context(anchors.held(state.anchor))
+                anchors.check(state, where=self._store.where)
+                before = state.head
+                yield connection, state
+            sequence, last = state.head
+            self._store.remember(state.head)
+            if state.anchor is not None and state.head != before:
+                try:
+                    anchors.advance(state.anchor, ledger=state.ledger, sequence=sequence, hash=last)
+                except LedgerError as error:
+                    raise LedgerError(f"entry {sequence} is in the ledger, but its anchor is not: {error}") from error
 
     def __repr__(self) -> str:
         try:

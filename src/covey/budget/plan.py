@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
@@ -45,32 +46,35 @@ class Reserve:
 
     Guarantee: all events ever drawn belong to plans whose costs add up to at most the budget. Opening a plan that
     does not fit, and drawing an event that no open plan holds, raise a BudgetError and change nothing.
-    Events are drawn in any order; each only as often as plans hold an exactly equal one.
+    Events are drawn in any order; each only as often as plans hold an exactly equal one. Threads may share it.
     """
 
     def __init__(self, budget: Cost) -> None:
         self._budget = budget
         self._opened = Cost(Fraction(0))
         self._undrawn: Counter[Event] = Counter()
+        self._lock = threading.Lock()
 
     def open(self, plan: Plan) -> Cost:
         """Make the plan's events drawable; returns what the plan costs."""
         cost = plan.cost()
-        opened = self._opened + cost
-        if not opened.within(self._budget):
-            raise BudgetError(
-                f"a plan of {_words(cost)} does not fit: {_words(self._opened)} of {_words(self._budget)} "
-                "is already planned"
-            )
-        self._opened = opened
-        self._undrawn.update(plan.events)
+        with self._lock:
+            opened = self._opened + cost
+            if not opened.within(self._budget):
+                raise BudgetError(
+                    f"a plan of {_words(cost)} does not fit: {_words(self._opened)} of {_words(self._budget)} "
+                    "is already planned"
+                )
+            self._opened = opened
+            self._undrawn.update(plan.events)
         return cost
 
     def draw(self, event: Event, why: str) -> None:
         """Take one event out of the open plans; `why` names the release it pays for, in messages only."""
-        if self._undrawn[event] <= 0:
-            raise BudgetError(f"{why}: {_described(event)} was not planned, or has already been drawn")
-        self._undrawn[event] -= 1
+        with self._lock:
+            if self._undrawn[event] <= 0:
+                raise BudgetError(f"{why}: {_described(event)} was not planned, or has already been drawn")
+            self._undrawn[event] -= 1
 
     @property
     def opened(self) -> Cost:

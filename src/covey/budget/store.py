@@ -52,11 +52,12 @@ class Store:
     """One database: a file, or memory where `path` is None."""
 
     def __init__(self, path: Path | None) -> None:
-        self.path = path
+        self.path = None if path is None else path.absolute()  # the same file wherever the process goes
         self.where = "the ledger in memory" if path is None else str(path)
         self._lock = threading.RLock()
         self._process = os.getpid()
         self._memory: sqlite3.Connection | None = None
+        self._seen: tuple[int, str] | None = None  # the last entry that this object knows to be in the ledger
         if path is None:
             self._memory = _connect(":memory:")
             weakref.finalize(self, self._memory.close)
@@ -132,8 +133,9 @@ class Store:
         version = _one(connection, "PRAGMA user_version")
         if version != FORMAT:
             raise LedgerError(f"{self.where}: is a ledger of format {version}; this Covey reads format {FORMAT}")
-        # Nothing else may be in the file: a trigger could undo charges.
-        if dict(connection.execute("SELECT name, sql FROM sqlite_master")) != _SCHEMA:
+        # Nothing else may be in the file: a trigger could undo charges. (A trigger may have the name of a table.)
+        found = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+        if sorted(found, key=repr) != sorted((("table", *known) for known in _SCHEMA.items()), key=repr):
             raise LedgerError(f"{self.where}: its tables were changed")
         # SQLite reads a last page that was cut off as if it ended in zeros.
         pages, size = _one(connection, "PRAGMA page_count"), _one(connection, "PRAGMA page_size")
@@ -148,7 +150,20 @@ class Store:
             raise LedgerError(
                 f"{self.where}: the last entry is {state.head[0]}, but the head names another: the ledger was changed"
             )
+        if self._seen is not None:
+            sequence, last = self._seen
+            if len(state.entries) < sequence or state.entries[sequence - 1].hash != last:
+                raise LedgerError(
+                    f"{self.where}: entry {sequence} was here before and is gone: this is another file, or an old copy"
+                )
+        self.remember(state.head)
         return state
+
+    def remember(self, head: tuple[int, str]) -> None:
+        """Note an entry that is committed; from now on this object refuses a file that does not hold it."""
+        with self._lock:
+            if self._seen is None or self._seen[0] < head[0]:
+                self._seen = head
 
 
 def append(connection: sqlite3.Connection, entry: Entry) -> None:
@@ -167,6 +182,7 @@ def _connect(target: str) -> sqlite3.Connection:
     connection = sqlite3.connect(target, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)
     try:
         connection.execute("PRAGMA synchronous=EXTRA")
+        connection.execute("PRAGMA fullfsync=ON")  # macOS: fsync alone leaves a commit in the cache of the drive
         connection.execute("PRAGMA cell_size_check=ON")
         connection.execute("PRAGMA trusted_schema=OFF")
     except BaseException:

@@ -12,6 +12,8 @@ from covey.post.distances import Floats, add_up, blocks
 _FEW = 16  # up to this many centres in at least as many columns, sums by a matrix product beat sums by label
 _LONG_ROW = 48  # from this many centres on, argmin along a row beats a running minimum over centres
 
+_NEVER = 1e300  # a score that no cell prefers
+
 
 @dataclass(frozen=True, eq=False)
 class Cells:
@@ -102,6 +104,7 @@ class Cells:
         s, k, d = centres.shape
         n = len(self)
         factors = _factors(centres.reshape(s * k, d))
+        factors[_repeated(centres).ravel(), -1] = _NEVER
         labels = np.empty((s, n), dtype=np.uint8 if k < _LONG_ROW else np.intp)
         scratch = np.empty(0)
         for cells in blocks(n, width=s * k):
@@ -121,6 +124,17 @@ class Cells:
 def _factors(centres: Floats) -> Floats:
     """Times (position, 1) they give the squared distance less the cell's squared norm, the same for all centres."""
     return np.column_stack([-2.0 * centres, np.square(centres).sum(axis=1)])
+
+
+def _repeated(centres: Floats) -> NDArray[np.bool_]:
+    """Which centres equal an earlier one of their start: rounding must not share out the cells between the two."""
+    norms = np.square(centres).sum(axis=2)
+    repeated = np.zeros(norms.shape, dtype=bool)
+    suspects = np.flatnonzero((np.diff(np.sort(norms, axis=1), axis=1) == 0).any(axis=1))
+    for i in suspects:
+        repeated[i] = True
+        repeated[i, np.unique(centres[i], axis=0, return_index=True)[1]] = False
+    return repeated
 
 
 def _lowest(scores: Floats) -> NDArray[np.uint8]:

@@ -29,13 +29,20 @@ NUMBER = r"^\s*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[iI][nN][fF]([iI][nN][iI][
 BOM, QUOTE = b"\xef\xbb\xbf", b'"'
 COMMA, NEWLINE, SPACE = 44, 10, 32
 LONGEST_LINE = 2**16
+LONGEST_COUNT = 9  # digits of a column name that is a number
 SNIFF_ROWS = 1000  # how far the schema check of a CSV looks
 
 
 def open_file(path: str | os.PathLike[str]) -> Table:
     """The table in one Parquet or CSV file."""
+    if set("\r\n") & set(str(path)):  # the content of a file instead of its path: rows, not to be repeated
+        raise DataError("data: is a text of several lines, not the path of a file; save it as a file first")
     file = Path(path)
-    if not file.exists():
+    try:
+        found = file.exists()
+    except OSError:  # too long for a path, and so perhaps a row
+        raise DataError("data: is not a path that can be looked up; pass that of a Parquet or CSV file") from None
+    if not found:
         raise DataError(f"data: there is no file {str(file)!r}")
     if file.is_dir():
         raise DataError(f"data: {str(file)!r} is a folder; pass one Parquet or CSV file")
@@ -83,6 +90,8 @@ class CsvTable(Sealed):
             header = file.readline(LONGEST_LINE + 1).removeprefix(BOM)
         if not header.strip() or len(header) > LONGEST_LINE:
             raise DataError(f"data: {str(path)!r} has no header line that names its columns")
+        if b"\r" in header.rstrip(b"\r\n"):  # the whole file would be its header, and every row a name to publish
+            raise DataError(f"data: lines of {str(path)!r} end in carriage returns; save it with newlines")
         try:
             names = pyarrow.csv.read_csv(io.BytesIO(separate(header.rstrip(b"\r\n") + b"\n"))).column_names
         except UnicodeDecodeError:
@@ -221,10 +230,21 @@ def _evenly(commas: NDArray[np.intp], starts: NDArray[np.intp], ends: NDArray[np
 
 
 def _look_like_a_row(names: Sequence[str]) -> bool:
-    """Whether a header holds numbers other than consecutive whole ones: the file then begins with a person's row."""
-    numbers = [name for name in names if re.fullmatch(NUMBER, name)]
-    counted = all(name.isdecimal() for name in numbers) and len(numbers) < 2**20
-    return bool(numbers) and not (counted and [int(n) - int(numbers[0]) for n in numbers] == [*range(len(numbers))])
+    """Whether a header holds numbers that do not count columns: the file then begins with a person's row.
+
+    Names may count: from 0 or 1, by their own place in the line, or as three or more whole numbers in a row (years).
+    Several numbers in one cell ("12.5;47.3") are a row with another separator.
+    """
+    cells = ([part for part in re.split(r"[\s;|,]+", name) if part] for name in names)
+    numbers = [(i, cell) for i, cell in enumerate(cells) if cell and all(re.fullmatch(NUMBER, part) for part in cell)]
+    if not numbers:
+        return False
+    if any(len(cell) > 1 or not cell[0].isdecimal() or len(cell[0]) > LONGEST_COUNT for _, cell in numbers):
+        return True
+    counted = [int(cell[0]) for _, cell in numbers]
+    first, place = counted[0], numbers[0][0]
+    plausible = first in (0, 1, place, place + 1) or len(counted) >= 3
+    return not (plausible and counted == [*range(first, first + len(counted))])
 
 
 def _parse(cells: Any) -> Any:

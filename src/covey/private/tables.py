@@ -52,7 +52,7 @@ class ArrayTable(Sealed):
         if hasattr(data, "toarray") and hasattr(data, "nnz"):
             raise NotNumericError("data: sparse matrices are not supported; pass data.toarray()")
         try:
-            array = np.asarray(data)
+            array = data if isinstance(data, np.ma.MaskedArray) else np.asarray(data)
         except ValueError:
             raise DataError("data: is not a table; rows have different lengths") from None
         if array.dtype.kind == "c":
@@ -63,7 +63,7 @@ class ArrayTable(Sealed):
                 "Reshape your data with array.reshape(-1, 1) for one column, array.reshape(1, -1) for one row."
             )
         if array.shape[1] < 1:
-            raise DataError(f"data: 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
+            raise DataError("data: 0 feature(s) while a minimum of 1 is required.")  # the shape would tell the rows
         self._array = array
         self.width = array.shape[1]
 
@@ -81,7 +81,10 @@ class ArrayTable(Sealed):
 
 def _read_array(part: NDArray[Any]) -> NDArray[np.float64]:
     with np.errstate(all="ignore"):  # a long double too large becomes an infinity, silently
-        return np.array(part.T, dtype=np.float64, order="C")
+        numbers = np.array(part.T, dtype=np.float64, order="C")
+    if isinstance(part, np.ma.MaskedArray):
+        numbers[np.ma.getmaskarray(part.T)] = np.nan  # a masked value is a missing one, whatever is beneath the mask
+    return numbers
 
 
 class FrameTable(Sealed):
@@ -112,8 +115,9 @@ class FrameTable(Sealed):
 
 def _read_columns(readers: list[Reader], start: int, stop: int) -> NDArray[np.float64]:
     piece = np.empty((len(readers), stop - start))
-    for row, read in zip(piece, readers, strict=True):
-        row[:] = read(start, stop)
+    with np.errstate(all="ignore"):  # pandas holds long doubles too
+        for row, read in zip(piece, readers, strict=True):
+            row[:] = read(start, stop)
     return piece
 
 
@@ -121,9 +125,9 @@ def numbers_of(values: Any, column: object) -> NDArray[np.float64]:
     """A column of Python objects as numbers. It has no declared type, so every object's *type* is its schema."""
     numbers = np.empty(len(values))
     for i, value in enumerate(values):
-        if value is None or type(value).__name__ == "NAType":
+        if value is None or type(value).__name__ in ("NAType", "MaskedConstant"):
             numbers[i] = np.nan
-        elif isinstance(value, str | bytes) or not hasattr(value, "__float__"):
+        elif isinstance(value, str | bytes | complex | np.complexfloating) or not hasattr(value, "__float__"):
             raise NotNumericError(
                 f"bounds: column {column!r} is not numeric: it holds Python objects, and each "
                 "argument must be neither a string nor another object but a number; convert the column first"
@@ -131,7 +135,7 @@ def numbers_of(values: Any, column: object) -> NDArray[np.float64]:
         else:
             try:
                 numbers[i] = float(value)
-            except (OverflowError, ValueError, TypeError):
+            except Exception:  # whatever an object's own __float__ raises, with whatever value in its message
                 numbers[i] = np.nan
     return numbers
 

@@ -1,0 +1,182 @@
+"""Attacks that once succeeded on noise/ and budget/: each test fails without the fix it came with."""
+
+import os
+import shutil
+import sqlite3
+import sys
+import threading
+from fractions import Fraction
+
+import pytest
+
+from covey.budget import Cost, Ledger, Plan, Reserve, compose, store
+from covey.budget import anchor as anchors
+from covey.budget.gaussian import delta_bound
+from covey.errors import BudgetError, LedgerError
+from covey.events import Approximate, Pure
+
+
+def spend(ledger, epsilon=1):
+    return ledger.charge("trips", epsilon=epsilon, delta=0, purpose="map")
+
+
+def test_a_trigger_with_the_name_of_a_table_is_noticed(tmp_path):
+    """SQLite lets a trigger and a table share a name: the table's row came last and hid the trigger's."""
+    path = tmp_path / "ledger.covey"
+    Ledger.create(path, dataset="trips", epsilon=1)
+    connection = sqlite3.connect(path, isolation_level=None)
+    head = connection.execute("SELECT * FROM head").fetchone()
+    for sql in (
+        "DROP TABLE releases",
+        "DROP TABLE head",
+        "CREATE TRIGGER head AFTER INSERT ON entries BEGIN DELETE FROM entries WHERE sequence = new.sequence; END",
+        store._SCHEMA["head"],
+        f"INSERT INTO head VALUES {head}",
+        "CREATE TRIGGER releases BEFORE INSERT ON head BEGIN SELECT RAISE(IGNORE); END",
+        store._SCHEMA["releases"],
+    ):
+        connection.execute(sql)
+    connection.close()
+    with pytest.raises(LedgerError, match="tables were changed"):
+        spend(Ledger(store.Store(path)))  # was: a charge that undid itself, for ever
+
+
+class TestAnchor:
+    @pytest.fixture
+    def copies(self, tmp_path):
+        """Two copies of a ledger of 1 in all, and their one anchor."""
+        first, second, anchor = tmp_path / "first.covey", tmp_path / "second.covey", tmp_path / "anchor.json"
+        Ledger.create(first, dataset="trips", epsilon=1, anchor=anchor)
+        shutil.copy(first, second)
+        return first, second, anchor
+
+    def test_two_copies_of_a_ledger_cannot_both_spend_at_the_same_time(self, copies, monkeypatch):
+        first, second, _ = copies
+        receipts, refused, threads = [], [], []
+        real = store.commit
+
+        def other():
+            try:
+                receipts.append(spend(Ledger.open(second)))
+            except LedgerError as error:
+                refused.append(error)
+
+        def commit(connection):
+            monkeypatch.setattr(store, "commit", real)
+            threads.append(threading.Thread(target=other))  # the copy is charged between our check and our commit
+            threads[0].start()
+            threads[0].join(0.5)
+            real(connection)
+
+        monkeypatch.setattr(store, "commit", commit)
+        receipts.append(spend(Ledger.open(first)))
+        threads[0].join()
+        assert (len(receipts), len(refused)) == (1, 1)
+        assert "old copy" in str(refused[0])
+
+    def test_a_lock_ends_with_its_charge_although_a_child_was_forked(self, copies):
+        first, _, anchor = copies
+        with anchors.held(str(anchor)):
+            child = os.fork()
+            if child == 0:
+                threading.Event().wait(20)
+                os._exit(0)
+        try:
+            charged = threading.Thread(target=lambda: spend(Ledger.open(first)), daemon=True)
+            charged.start()
+            charged.join(10)
+            assert not charged.is_alive()
+        finally:
+            os.kill(child, 9)
+            os.waitpid(child, 0)
+
+    def test_a_planted_file_never_becomes_the_anchor(self, copies, tmp_path):
+        first, _, anchor = copies
+        theirs = tmp_path / "theirs"
+        theirs.write_text("")
+        (tmp_path / "anchor.json.new").symlink_to(theirs)
+        spend(Ledger.open(first))
+        assert not anchor.is_symlink()
+        assert theirs.read_text() == ""
+
+
+class TestTheFileUnderAnOpenLedger:
+    def test_a_new_ledger_in_its_place_is_refused(self, tmp_path):
+        path = tmp_path / "ledger.covey"
+        ledger = Ledger.create(path, dataset="trips", epsilon=1, anchor=tmp_path / "anchor.json")
+        spend(ledger)
+        Ledger.create(tmp_path / "new", dataset="trips", epsilon=1)
+        os.replace(tmp_path / "new", path)
+        with pytest.raises(LedgerError, match="entry 3 was here before"):
+            spend(ledger)
+
+    def test_an_old_copy_in_its_place_is_refused(self, tmp_path):
+        path = tmp_path / "ledger.covey"
+        ledger = Ledger.create(path, dataset="trips", epsilon=1)
+        shutil.copy(path, tmp_path / "old")
+        spend(ledger)
+        shutil.copy(tmp_path / "old", path)
+        with pytest.raises(LedgerError, match="entry 3 was here before"):
+            spend(ledger)
+
+    def test_it_stays_the_same_file_when_the_process_changes_its_folder(self, tmp_path, monkeypatch):
+        (tmp_path / "sub").mkdir()
+        Ledger.create(tmp_path / "sub" / "ledger.covey", dataset="trips", epsilon=1)
+        monkeypatch.chdir(tmp_path)
+        ledger = Ledger.create("ledger.covey", dataset="trips", epsilon=1)
+        monkeypatch.chdir(tmp_path / "sub")
+        spend(ledger)
+        assert Ledger.open(tmp_path / "ledger.covey").datasets()["trips"].spent.epsilon == 1
+        assert Ledger.open("ledger.covey").datasets()["trips"].spent.epsilon == 0
+
+
+def test_a_commit_reaches_the_disk_on_macos_too(tmp_path):
+    book = store.Store(tmp_path / "ledger.covey")
+    Ledger.create(book.path, dataset="trips", epsilon=1)
+    with book.transaction(write=False) as connection:
+        assert store._one(connection, "PRAGMA fullfsync") == 1
+
+
+def test_threads_cannot_draw_one_event_twice():
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(200):
+            reserve = Reserve(Cost(Fraction(1)))
+            reserve.open(Plan((Pure(Fraction(1)),)))
+            together, drawn = threading.Barrier(4), []
+
+            def draw(reserve=reserve, together=together, drawn=drawn):
+                together.wait()
+                try:
+                    reserve.draw(Pure(Fraction(1)), "map")
+                except BudgetError:
+                    return
+                drawn.append(1)
+
+            threads = [threading.Thread(target=draw) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert len(drawn) == 1
+    finally:
+        sys.setswitchinterval(switch)
+
+
+def test_a_cost_beyond_every_privacy_loss_distribution_is_not_cut_off():
+    """Was 1e15, the number that stood for "no bound"."""
+    cost = compose([Approximate(Fraction(10**16), Fraction(1, 10**6)), Pure(Fraction(1))], delta=Fraction(1, 10**5))
+    assert cost == Cost(Fraction(10**16 + 1), Fraction(1, 10**6))
+
+
+@pytest.mark.parametrize(
+    ("mu", "epsilon", "exact"),  # exact: 60 digits of mpmath, rounded down
+    [
+        (2.695245071459375, 100.0, 1.9532395e-281),
+        (8.812144139631155, 300.0, 5.5642123e-194),
+        (21.175669332793237, 590.0, 2.0173727e-67),
+    ],
+)
+def test_the_gaussian_curve_is_an_upper_bound_where_erfc_underflows(mu, epsilon, exact):
+    assert delta_bound(mu=mu, epsilon=epsilon) >= exact
