@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from covey import __version__
+from covey.cli_bench import bench
 from covey.cli_ledger import ledger
 from covey.errors import CoveyError, DataError, ParameterError
 from covey.options import check_axes, check_outputs, read_bounds, read_params
@@ -261,6 +262,7 @@ def algorithms(*, as_json: bool) -> None:
 
 
 cli.add_command(ledger)
+cli.add_command(bench)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

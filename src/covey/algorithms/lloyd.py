@@ -40,9 +40,10 @@ def lloyd(
     if not isinstance(start, str) or start not in STARTS:
         raise ParameterError("start", f"must be one of {', '.join(map(repr, STARTS))}")
     noises = [DiscreteLaplace(part) for part in split(epsilon, *[1] * rounds)]
-    curator.reserve(Plan(tuple(noise.event() for noise in noises)))
     lower, upper = curator.domain.corners
     centres = STARTS[start](k, lower=lower, upper=upper, rng=public_rng)
+    noises[0].check(VoronoiSums(centres, curator.domain).sensitivity(curator.neighbours))  # before anything is spent
+    curator.reserve(Plan(tuple(noise.event() for noise in noises)))
     sizes: NDArray[np.float64] | None = None
     for noise in noises:
         centres, sizes = one_round(curator, centres, noise)

@@ -33,10 +33,10 @@ def noisy_size(curator: Curator, noise: DiscreteLaplace) -> int:
     return max(SMALLEST_SIZE, int(curator.release(Count(curator.domain), noise)[0]))
 
 
-def whole_number(name: str, value: object, *, least: int) -> int:
+def whole_number(name: str, value: object, *, least: int, most: int = 10**6) -> int:
     """A whole-number parameter, or an error that names it."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ParameterError(name, f"must be a whole number, at least {least}")
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
+        raise ParameterError(name, f"must be a whole number, at least {least} and at most {most:,}")
     return int(value)
 
 

@@ -32,16 +32,21 @@ def discrete_laplace(shape: int | tuple[int, ...], *, inverse_scale: Fraction, s
     Edge cases: a scale 1/inverse_scale above 2^55 is refused with a ParameterError. A scale close to 0 gives
     zeros. Shape () gives a 0-dimensional array.
     """
-    if not isinstance(inverse_scale, Fraction) or inverse_scale <= 0:
-        raise ParameterError("epsilon", "the inverse scale of the noise must be a positive Fraction")
-    if inverse_scale * LARGEST_SCALE < 1:
-        raise ParameterError("epsilon", "too small: the noise would exceed 2^55 units; give the query coarser units")
+    check_scale(inverse_scale)
     wheels = _wheels(inverse_scale)
     noise = np.empty(shape, dtype=np.int64)
     flat = noise.reshape(-1)
     for start in range(0, flat.size, _BLOCK):
         _fill(flat[start : start + _BLOCK], wheels, source)
     return noise
+
+
+def check_scale(inverse_scale: Fraction) -> None:
+    """Refuse a scale that is not positive or beyond 2^55."""
+    if not isinstance(inverse_scale, Fraction) or inverse_scale <= 0:
+        raise ParameterError("epsilon", "the inverse scale of the noise must be a positive Fraction")
+    if inverse_scale * LARGEST_SCALE < 1:
+        raise ParameterError("epsilon", "too small: the noise would exceed 2^55 units; raise epsilon, or spend it in fewer parts")
 
 
 def _fill(block: NDArray[np.int64], wheels: tuple[tuple[int, Wheel], ...], source: Source) -> None:

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from covey.errors import ParameterError
 from covey.events import Approximate, Gaussian, Pure, Sensitivity
 from covey.noise.gaussian import discrete_gaussian
-from covey.noise.laplace import discrete_laplace
+from covey.noise.laplace import check_scale, discrete_laplace
 from covey.noise.selection import pick
 from covey.noise.source import Source
 from covey.noise.threshold import smallest_threshold
@@ -49,6 +49,10 @@ class DiscreteLaplace:
 
     def event(self) -> Pure:
         return Pure(self.epsilon)
+
+    def check(self, sensitivity: Sensitivity) -> None:
+        """Refuse noise that `add` would refuse, which a caller can do before it pays."""
+        check_scale(self.epsilon / sensitivity.l1)
 
     def add(self, exact: ArrayLike, sensitivity: Sensitivity, source: Source) -> NDArray[np.int64]:
         """exact + noise, in the shape of `exact`."""

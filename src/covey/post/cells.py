@@ -12,6 +12,7 @@ from covey.post.distances import Floats, add_up, blocks
 _FEW = 16  # up to this many centres in at least as many columns, sums by a matrix product beat sums by label
 _LONG_ROW = 48  # from this many centres on, argmin along a row beats a running minimum over centres
 
+_EXACT = 1e-13  # of a cost, for each unit of absolute weight
 _NEVER = 1e300  # a score that no cell prefers
 
 
@@ -63,6 +64,11 @@ class Cells:
             return 0.0
         middle = self.positions @ self.mass / self.mass.sum()
         return float((np.square(self.positions - middle[:, None]) @ self.mass).sum())
+
+    @cached_property
+    def rounding(self) -> float:
+        """How exact a cost is; positions and centres are assumed to be within [-2, 2]."""
+        return _EXACT * float(self.mass.sum())
 
     def sums(self, centres: Floats) -> Floats:
         """What the cells nearest to each centre add up to: starts x k x (d + 1), for starts x k x d centres."""

@@ -16,7 +16,6 @@ __all__ = ["Clustering", "cost", "nearest", "weighted_kmeans"]
 _SCOUT_WORTH = 1e-3  # when to stop: see lloyd
 _WORTH = 1e-4
 _ALIKE = 1e-9  # starts whose costs differ by less than this fraction of the scatter ended in the same place
-_ROUNDING = 1e-13  # how exact a cost is, for each unit of absolute weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +107,7 @@ def _search(
 def _best_distinct(cells: Cells, costs: Floats, count: int) -> NDArray[np.intp]:
     """The starts of lowest cost, best first; of those that ended in the same place, only the first."""
     order = np.argsort(costs, kind="stable")
-    higher = np.diff(costs[order], prepend=-np.inf) > _ALIKE * cells.scatter + _ROUNDING * cells.mass.sum()
+    higher = np.diff(costs[order], prepend=-np.inf) > _ALIKE * cells.scatter + cells.rounding
     return np.minimum.reduceat(order, np.flatnonzero(higher))[:count]
 
 

@@ -31,7 +31,7 @@ def lloyd(cells: Cells, starts: Floats, *, box: Box, rounds: int, worth: float) 
     for done in range(rounds + 1):
         sums = cells.sums(centres)
         costs = cells.costs(centres, sums)
-        better = costs < lowest[running]
+        better = costs < lowest[running] - cells.rounding
         best[running[better]], lowest[running[better]] = centres[better], costs[better]
         gain = earlier[running, done % _PATIENCE] - lowest[running]
         earlier[running, done % _PATIENCE] = lowest[running]
