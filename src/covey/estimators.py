@@ -89,6 +89,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
     def fit(self, X: Any, y: Any = None) -> KMeans:  # noqa: ARG002
         """Cluster private rows: a numpy array, a pandas or polars frame, an Arrow table, or the path of a file."""
+        if self._all_columns() and len({isinstance(name, str) for name in getattr(X, "columns", ())}) > 1:
+            raise DataError("data: some names of columns are text and some are not; scikit-learn takes all or none")
         with progress_bar(show=bool(self.progress)) as report:
             self.release_ = fit(
                 X,

@@ -69,10 +69,13 @@ def fit(
     )
     refuse_planned(person=request.person, zones=zones, sample=sample)
     book, dataset = open_ledger(ledger, dataset)
-    table = open_table(data)
-    domain = resolve_bounds(bounds, names=table.names, width=table.width)
-    table.check_numeric(domain.columns if table.names is not None else None)
-    return run(request, table, domain, book, dataset=dataset, random_state=random_state, progress=progress)
+    try:
+        table = open_table(data)
+        domain = resolve_bounds(bounds, names=table.names, width=table.width)
+        table.check_numeric(domain.columns if table.names is not None else None)
+        return run(request, table, domain, book, dataset=dataset, random_state=random_state, progress=progress)
+    except MemoryError:  # numpy's own message tells the shape of the array, and so the exact number of rows
+        raise MemoryError("the rows do not fit into memory; what was charged stays charged") from None
 
 
 @dataclass(frozen=True, kw_only=True)

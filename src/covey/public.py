@@ -189,6 +189,12 @@ class Domain:
     columns: tuple[str, ...] | None = None
     ball: bool = False
 
+    def __post_init__(self) -> None:
+        try:
+            "".join(self.columns or ()).encode()
+        except UnicodeEncodeError:  # found now, and not when the release is written, after the charge
+            raise ParameterError("bounds", "a column's name is not valid text; rename it") from None
+
     @property
     def dimension(self) -> int:
         return len(self.middle)

@@ -160,7 +160,7 @@ def test_grid_has_the_promised_noise_on_the_number_of_rows_and_the_cells():
 @pytest.mark.parametrize(("relation", "left", "times"), [(ADD, 24 / 25, 1), (REPLACE, 1.0, 2)])
 def test_hybrid_has_the_promised_noise_when_it_refines(relation, left, times):
     rows = [0.25] * 3000
-    noise = noises(hybrid, rows, relation=relation, runs=2500, k=1, starts=1)
+    noise = noises(hybrid, rows, relation=relation, runs=2500, k=1, starts=1, theta=2.0)
     assert noise[VoronoiSums].size == 2 * 2500
     for off, accepted in OFF:
         assert fits(noise[CellCounts], times * 2 / left * off) == accepted
@@ -245,7 +245,7 @@ def test_the_claim_catches_the_printed_scale_under_replacement():
 )
 def test_whole_runs_keep_the_claim(algorithm, own, relation, one, other):
     """End to end: the best threshold on the released size or centre, chosen on half of the runs, tried on the rest."""
-    runs = 1000
+    runs = 700
     outcomes = []
     for seed, rows in enumerate((one, other)):
         source, public = SeededSource(200 + seed), public_rng(200 + seed)

@@ -4,6 +4,7 @@ certificates that promised more than was done."""
 from __future__ import annotations
 
 import json
+import traceback
 import warnings
 from fractions import Fraction
 
@@ -11,10 +12,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from covey import Coreset, KMeans, Ledger, Release
-from covey.errors import DataError, FormatError, NotNumericError
+from covey import Box, Coreset, KMeans, Ledger, Release
+from covey.errors import DataError, FormatError, NotNumericError, ParameterError
 from covey.fitting import fit
 from covey.private.files import open_file
+from covey.private.memory import MemoryEngine
 from covey.private.tables import open_table
 
 SECRET = "0.123456789"
@@ -77,6 +79,26 @@ def test_a_table_without_columns_does_not_tell_its_rows():
     with pytest.raises(DataError, match="0 feature") as refusal:
         open_table(np.empty((1237, 0)))
     assert "1237" not in str(refusal.value)
+
+
+def test_a_lack_of_memory_does_not_tell_the_number_of_rows(monkeypatch):
+    def full(*_arguments, **_options):
+        raise MemoryError("Unable to allocate 94.2 MiB for an array with shape (2, 60) and data type int32")
+
+    ledger = Ledger.memory(dataset="d", epsilon=1)
+    monkeypatch.setattr(MemoryEngine, "_load", full)  # in numpy's own words
+    with pytest.raises(MemoryError) as refusal:
+        fit(ROWS, k=2, epsilon=1, bounds=(0, 1), algorithm="blocks", ledger=ledger, dataset="d")
+    assert "shape" not in str(refusal.value)
+    assert "MemoryError: Unable" not in "".join(traceback.format_exception(refusal.value))
+    assert ledger.datasets()["d"].remaining.epsilon == 0
+
+
+def test_the_fill_value_of_a_sparse_column_is_not_told():
+    frame = pd.DataFrame({"a": pd.arrays.SparseArray(["Quail", "Quail"], fill_value="Quail", dtype=object)})
+    with pytest.raises(NotNumericError) as refusal:
+        read(frame)
+    assert "Quail" not in str(refusal.value)
 
 
 class Odd:
@@ -154,3 +176,23 @@ def test_a_release_that_is_not_utf8_is_a_damaged_one():
     content = fit(ROWS, k=2, epsilon=1, bounds=(0, 1)).to_json()
     with pytest.raises(FormatError):
         Release.from_json(content.replace(b"one row", b"one\xffrow"))
+
+
+def test_names_that_scikit_learn_refuses_are_refused_before_the_charge():
+    ledger = Ledger.memory(dataset="d", epsilon=1)
+    model = KMeans(2, bounds=(0, 1), ledger=ledger, dataset="d")
+    with pytest.raises(DataError, match="names of columns"):
+        model.fit(pd.DataFrame(ROWS, columns=[0, "a"]))
+    assert ledger.datasets()["d"].spent.epsilon == 0
+    model.fit(pd.DataFrame(ROWS, columns=[0, 1]))
+
+
+def test_names_that_no_file_can_hold_are_refused_before_the_charge():
+    for data, bounds in (
+        (pd.DataFrame(ROWS, columns=["a", "\udcff"]), (0, 1)),
+        (ROWS[:, :1], Box.of({"\udcff": (0, 1)})),
+    ):
+        ledger = Ledger.memory(dataset="d", epsilon=1)
+        with pytest.raises(ParameterError, match="rename"):
+            fit(data, k=2, epsilon=1, bounds=bounds, ledger=ledger, dataset="d")
+        assert ledger.datasets()["d"].spent.epsilon == 0

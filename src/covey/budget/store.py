@@ -55,6 +55,7 @@ class Store:
         self.path = None if path is None else path.absolute()  # the same file wherever the process goes
         self.where = "the ledger in memory" if path is None else str(path)
         self._lock = threading.RLock()
+        self._noting = threading.Lock()  # of its own: whoever notes an entry may hold the anchor, for which others wait
         self._process = os.getpid()
         self._memory: sqlite3.Connection | None = None
         self._seen: tuple[int, str] | None = None  # the last entry that this object knows to be in the ledger
@@ -161,7 +162,7 @@ class Store:
 
     def remember(self, head: tuple[int, str]) -> None:
         """Note an entry that is committed; from now on this object refuses a file that does not hold it."""
-        with self._lock:
+        with self._noting:
             if self._seen is None or self._seen[0] < head[0]:
                 self._seen = head
 

@@ -149,7 +149,7 @@ def _pandas(frame: Any) -> FrameTable:
             numbers = numbers_of(series.to_numpy(), name)
             return lambda start, stop: numbers[start:stop]
         if getattr(series.dtype, "kind", "O") not in "fiub":
-            raise not_numeric(name, series.dtype)
+            raise not_numeric(name, str(series.dtype).partition("[")[0])  # a sparse type's brackets hold a value
         return lambda start, stop: series.iloc[start:stop].to_numpy(dtype=np.float64, na_value=np.nan)
 
     return FrameTable(names, len(frame), reader)
