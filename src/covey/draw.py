@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from covey.release import Release
+from covey.release import Release, in_full
 
 Points = NDArray[np.float64]
 
@@ -57,7 +56,7 @@ def city_map(
     figure.text(
         LEFT,
         0.905,
-        f"Differentially private, ε = {certificate.epsilon:g}. Discs: private centres, their area the noisy number of "
+        f"Differentially private, ε = {in_full(certificate.epsilon)}. Discs: private centres, their area the noisy number of "
         "people. Dashed: who is nearest to which.",
         size=11,
         color=QUIET,

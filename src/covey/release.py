@@ -103,6 +103,18 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     synopsis: Synopsis | None = None
 
 
+def _fits(domain: dict[str, Any], width: int) -> bool:
+    """Whether a description is that of a box or a ball in so many columns."""
+    names = {"box": ("lower", "upper"), "ball": ("center",)}.get(str(domain.get("type")))
+    if names is None or (names == ("center",) and not isinstance(domain.get("radius"), int | float)):
+        return False
+    ends = [domain.get(name) for name in names]
+    return all(
+        isinstance(end, list) and len(end) == width and all(isinstance(each, int | float) for each in end)
+        for end in ends
+    )
+
+
 class Release(msgspec.Struct, frozen=True, kw_only=True):
     """Centres to publish. `sizes` are noisy numbers of rows (they may be negative), or None if none were paid for."""
 
@@ -143,6 +155,9 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
         except msgspec.ValidationError as error:
             raise FormatError(f"release: the document is damaged: {error}") from None
         width = len(document.columns)
+        promise = document.certificate
+        if not (0 < promise.epsilon <= 10**4 and 0 <= promise.delta < 1 and _fits(promise.domain, width)):
+            raise FormatError("release: the document is damaged: the certificate holds no possible promise")
         if not document.centres or any(len(centre) != width for centre in document.centres):
             raise FormatError("release: the document is damaged: centres and columns do not match")
         if document.sizes is not None and len(document.sizes) != len(document.centres):

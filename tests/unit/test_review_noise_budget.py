@@ -130,6 +130,17 @@ class TestTheFileUnderAnOpenLedger:
         assert Ledger.open("ledger.covey").datasets()["trips"].spent.epsilon == 0
 
 
+def test_a_ledger_of_two_names_is_refused(tmp_path):
+    """Killed between writing pages and unlinking the journal of one name, a ledger lost what the other name charged."""
+    Ledger.create(tmp_path / "ledger.covey", dataset="trips", epsilon=1)
+    os.link(tmp_path / "ledger.covey", tmp_path / "other.covey")
+    for name in ("ledger.covey", "other.covey"):
+        with pytest.raises(LedgerError, match="hard links"):
+            spend(Ledger(store.Store(tmp_path / name)))
+    (tmp_path / "other.covey").unlink()
+    spend(Ledger.open(tmp_path / "ledger.covey"))
+
+
 def test_a_commit_reaches_the_disk_on_macos_too(tmp_path):
     book = store.Store(tmp_path / "ledger.covey")
     Ledger.create(book.path, dataset="trips", epsilon=1)

@@ -41,7 +41,7 @@ def blocks(
     """
     if rule not in RULES:
         raise ParameterError("rule", f"must be one of {', '.join(map(repr, RULES))}")
-    rounds = whole_number("rounds", rounds, least=0)
+    rounds = whole_number("rounds", rounds, least=0, most=1_000)
     if curator.neighbours is Neighbours.REPLACE_ONE:
         averages = ClampedAverages(epsilon)
         curator.reserve(Plan((averages.event(),)))

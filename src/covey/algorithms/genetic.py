@@ -39,10 +39,10 @@ def genetic(
     As printed, the number of rounds comes from the exact number of rows: it leaks. The number of rounds is a choice
     from a released value, so the picks are a plan of their own. No counts are released, so there are no sizes.
     """
-    candidates = whole_number("candidates", candidates, least=2)
-    parents = min(whole_number("parents", parents, least=2), candidates)
-    least_rounds, rate = whole_number("least_rounds", least_rounds, least=1), positive("rate", rate)
-    most_rounds = whole_number("most_rounds", most_rounds, least=least_rounds)
+    candidates = whole_number("candidates", candidates, least=2, most=10_000)
+    parents = min(whole_number("parents", parents, least=2, most=1_000), candidates)
+    least_rounds, rate = whole_number("least_rounds", least_rounds, least=1, most=10_000), positive("rate", rate)
+    most_rounds = whole_number("most_rounds", most_rounds, least=least_rounds, most=10_000)
     if curator.neighbours is Neighbours.REPLACE_ONE:
         left = epsilon
         curator.reserve(Plan(()))

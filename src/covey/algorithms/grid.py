@@ -40,7 +40,7 @@ def grid(
     single cell and the centres say little more than where the domain is. With `keep_synopsis` the noisy cells are
     part of the release, to be queried, sampled and clustered again (covey.Coreset).
     """
-    theta, starts = positive("theta", theta), whole_number("starts", starts, least=1)
+    theta, starts = positive("theta", theta), whole_number("starts", starts, least=1, most=10_000)
     if not isinstance(keep_synopsis, bool):
         raise ParameterError("keep_synopsis", "must be True or False")
     if curator.neighbours is Neighbours.REPLACE_ONE:

@@ -34,7 +34,11 @@ def hybrid(
     released value, starts a plan of its own. As printed the branch uses the exact number of rows: it leaks.
     Edge cases: as `grid` and `lloyd`.
     """
-    theta, rho, starts = positive("theta", theta), positive("rho", rho), whole_number("starts", starts, least=1)
+    theta, rho, starts = (
+        positive("theta", theta),
+        positive("rho", rho),
+        whole_number("starts", starts, least=1, most=10_000),
+    )
     replace_one = curator.neighbours is Neighbours.REPLACE_ONE
     if replace_one:
         left = epsilon

@@ -36,7 +36,7 @@ def lloyd(
     Edge cases: no rows, fewer rows than k and equal rows are noised like any others; an empty cluster keeps its centre
     when its *noisy* count is below one row.
     """
-    rounds = whole_number("rounds", rounds, least=1)
+    rounds = whole_number("rounds", rounds, least=1, most=10_000)
     if not isinstance(start, str) or start not in STARTS:
         raise ParameterError("start", f"must be one of {', '.join(map(repr, STARTS))}")
     noises = [DiscreteLaplace(part) for part in split(epsilon, *[1] * rounds)]

@@ -22,7 +22,7 @@ import numpy as np
 import covey
 from covey.bench import sets
 from covey.bench.runner import Store, Task, run_tasks
-from covey.bench.su16_claims import claims_table, judge
+from covey.bench.su16_claims import claims_lines, claims_table, judge
 from covey.bench.su16_settings import FULL, QUICK, Settings
 from covey.bench.su16_tasks import perform
 from covey.storage import write_whole
@@ -52,7 +52,7 @@ def run(
     results = collect(plan, store, settings)
     write(results, out)
     drawn = draw(results, out)
-    say(claims_table(results["claims"], results["sets"]))
+    say("\n".join(claims_lines(results["claims"])))
     say("Wrote results.json, claims.md, a CSV" + (" and a PNG per figure." if drawn else " per figure."))
     if not drawn:
         say("The PNGs need matplotlib, which is not installed: pip install 'covey[plot]'")

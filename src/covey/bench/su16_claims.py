@@ -160,3 +160,9 @@ def claims_table(claims: list[Row], sets: list[Row]) -> str:
         lines.append("| " + " | ".join(words) + " |")
     stand_ins = "; ".join(f"{each['name']} ({each['stands_in']})" for each in sets if each["stands_in"])
     return "\n".join([*lines, "", f"Not the paper's own rows: {stand_ins}."])
+
+
+def claims_lines(claims: list[Row]) -> list[str]:
+    """The claims for a terminal: a verdict, the paper's words, what was measured."""
+    verdicts = {True: "reproduced    ", False: "not reproduced"}
+    return [f"{verdicts[each['reproduced']]}  {each['paper']} [{each['measured']}]" for each in claims]

@@ -140,8 +140,15 @@ class Store:
             raise LedgerError(f"{self.where}: its tables were changed")
         # SQLite reads a last page that was cut off as if it ended in zeros.
         pages, size = _one(connection, "PRAGMA page_count"), _one(connection, "PRAGMA page_size")
-        if self.path is not None and (pages, 0) != divmod(os.stat(self.path).st_size, cast(int, size)):
+        if self.path is None:
+            return
+        file = os.stat(self.path)
+        if (pages, 0) != divmod(file.st_size, cast(int, size)):
             raise LedgerError(f"{self.where}: the file was cut off; restore the newest copy")
+        # What a killed process leaves to be undone lies beside the name that it used. Under another name the ledger
+        # would go on without it, and be undone, charges and all, when the first name is used again.
+        if file.st_nlink > 1:
+            raise LedgerError(f"{self.where}: the file has several names (hard links); remove all but one of them")
 
     def state(self, connection: sqlite3.Connection) -> State:
         """The checked chain: every entry, and the head. Anchors are checked by the ledger."""

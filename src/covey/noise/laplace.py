@@ -46,7 +46,9 @@ def check_scale(inverse_scale: Fraction) -> None:
     if not isinstance(inverse_scale, Fraction) or inverse_scale <= 0:
         raise ParameterError("epsilon", "the inverse scale of the noise must be a positive Fraction")
     if inverse_scale * LARGEST_SCALE < 1:
-        raise ParameterError("epsilon", "too small: the noise would exceed 2^55 units; raise epsilon, or spend it in fewer parts")
+        raise ParameterError(
+            "epsilon", "too small: the noise would exceed 2^55 units; raise epsilon, or spend it in fewer parts"
+        )
 
 
 def _fill(block: NDArray[np.int64], wheels: tuple[tuple[int, Wheel], ...], source: Source) -> None:
