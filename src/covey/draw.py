@@ -56,8 +56,8 @@ def city_map(
     figure.text(
         LEFT,
         0.905,
-        f"Differentially private, ε = {in_full(certificate.epsilon)}. Discs: private centres, their area the noisy number of "
-        "people. Dashed: who is nearest to which.",
+        f"Differentially private, ε = {in_full(certificate.epsilon)}. Discs: private centres, their area the noisy "
+        "number of people. Dashed: who is nearest to which.",
         size=11,
         color=QUIET,
     )

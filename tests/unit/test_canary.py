@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import pickle
 import re
 import struct
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import traceback
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -74,18 +76,54 @@ def test_the_search_can_find():
     assert traces(pickle.dumps(model))
 
 
+class Overheard(logging.Handler):
+    """Keeps the words of every log record, down to the least important."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.NOTSET)
+        self.words: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.words += [record.getMessage(), repr(vars(record))]
+
+
+@contextmanager
+def overheard(capfd):
+    """Everything that is logged, warned or printed meanwhile, as a list of texts."""
+    handler, root = Overheard(), logging.getLogger()
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    said: list[str] = []
+    try:
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            yield said
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(level)
+        said += [*capfd.readouterr(), *handler.words, *(str(each.message) for each in warned)]
+
+
 @pytest.fixture
-def quiet(caplog, capfd):
-    """Collects everything that was logged, warned or printed, and finds no trace of the canary in it."""
-    caplog.set_level(logging.DEBUG)
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
+def quiet(capfd):
+    """The test must not log, warn or print the canary."""
+    with overheard(capfd) as said:
         yield
-    out, err = capfd.readouterr()
-    said = "\n".join(
-        [out, err, caplog.text, *(repr(vars(each)) for each in caplog.records), *(str(each.message) for each in warned)]
-    )
-    assert traces(said.encode()) == []
+    assert traces("\n".join(said).encode()) == []
+
+
+def test_what_is_said_is_overheard(capfd):
+    for say in (
+        lambda: logging.getLogger("covey").debug("rows %s", CANARY),
+        lambda: warnings.warn(f"rows {CANARY}"),
+        lambda: sys.stdout.write(str(CANARY)),
+        lambda: sys.stderr.write(TEXT),
+        lambda: os.write(1, TEXT.encode()),
+    ):
+        with overheard(capfd) as said:
+            say()
+        assert traces("\n".join(said).encode())
 
 
 def frames(tmp_path):
