@@ -1,10 +1,13 @@
 """Nearest centres and costs of weighted points. Free: works on public or already noisy data only."""
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from functools import cache
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import ThreadpoolController
 
 from covey.errors import ParameterError
 
@@ -74,6 +77,16 @@ def blocks(n: int, *, width: int) -> Iterator[slice]:
     step = max(1, _BLOCK // max(1, width))
     for start in range(0, n, step):
         yield slice(start, min(start + step, n))
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """A context for many small matrix products: sharing each out among threads costs more than it saves."""
+    return _blas().limit(limits=1, user_api="blas")
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 def add_up(labels: NDArray[np.intp], values: Floats, count: int) -> Floats:

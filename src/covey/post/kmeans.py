@@ -4,11 +4,20 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from threadpoolctl import threadpool_limits
 
 from covey.errors import ParameterError
 from covey.post.cells import Cells
-from covey.post.distances import Floats, add_up, as_box, as_rows, as_weights, cost, cost_of_labels, nearest
+from covey.post.distances import (
+    Floats,
+    add_up,
+    as_box,
+    as_rows,
+    as_weights,
+    cost,
+    cost_of_labels,
+    nearest,
+    one_blas_thread,
+)
 from covey.post.lloyd import Box, lloyd, swap
 
 __all__ = ["Clustering", "cost", "nearest", "weighted_kmeans"]
@@ -48,8 +57,8 @@ def weighted_kmeans(
 
     1. All `starts` (starts x k x columns) run for up to `rounds` each. If there are more than twice as many points
        as `coarse` (at least 16 k), they run on that many buckets of neighbouring points, whose sums are exact.
-    2. Each of the `polish` best tries up to `swaps` times to move the centre that is missed least to where a centre
-       helps most, and keeps what lowers the cost. With 0, this is Lloyd's algorithm alone.
+    2. Each of the `polish` best tries up to `swaps` times to move a centre that is missed least to where a centre
+       helps most, and goes on while that lowers the cost. With 0, this is Lloyd's algorithm alone.
     3. After buckets, the `polish` best run on the points; if those are very many, on smaller buckets, and then only
        the best of them on the points.
 
@@ -74,7 +83,7 @@ def weighted_kmeans(
     counts = w != 0
     y, v, c = (x[counts] - middle) / unit, w[counts], (c - middle) / unit
 
-    with threadpool_limits(limits=1, user_api="blas"):  # small products: sharing them out costs more than it saves
+    with one_blas_thread():
         best = _search(y, v, c, box=box, rounds=rounds, coarse=coarse, polish=polish, swaps=swaps)
         centres = np.clip(best * unit + middle, low, high)
         labels = nearest(x, centres)

@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from covey.errors import ParameterError
-from covey.post.distances import Floats, as_box
+from covey.post.distances import Floats, as_box, one_blas_thread
+
+MOST_PACKED = 1000
 
 
 def uniform_starts(k: int, *, lower: ArrayLike, upper: ArrayLike, rng: np.random.Generator) -> Floats:
@@ -31,7 +33,8 @@ def sphere_packing(
     Bisects for the largest radius a for which random points could be placed one by one at least a from every
     wall and 2a from each other; a radius counts as too large when `tries` draws in a row find no room.
     Distances are those of the given coordinates: normalise the columns first. A column without width has no
-    walls and takes its one value. Always returns k points: if no radius works, uniform ones.
+    walls and takes its one value. Always returns k points: if no radius works, uniform ones. More than 1,000
+    points are uniform too: packing them takes time k².
     """
     low, high = as_box(lower, upper)
     _check_k(k)
@@ -40,11 +43,12 @@ def sphere_packing(
     points = uniform_starts(k, lower=low, upper=high, rng=rng)
     half = high / 2 - low / 2
     scale = half.max()
-    if scale == 0:
+    if scale == 0 or k > MOST_PACKED:
         return points
     half = half / scale
     free = half > 0
-    placed = _largest_packing(k, half=half[free], rng=rng, tries=tries, steps=steps)
+    with one_blas_thread():
+        placed = _largest_packing(k, half=half[free], rng=rng, tries=tries, steps=steps)
     if placed is not None:
         points[:, free] = (low / 2 + high / 2)[free] + placed * scale
     return np.clip(points, low, high)
