@@ -141,7 +141,7 @@ def check_request(
         raise ParameterError("delta", f"{algorithm!r} promises (epsilon, delta): give a delta, well below 1/n")
     exceptional = Fraction(0) if delta is None else amount("delta", delta, below=1)
     return Request(
-        k=whole_number("n_clusters", k, least=1, most=10_000),
+        k=whole_number("n_clusters", k, least=1, most=1_000),
         epsilon=amount("epsilon", epsilon),
         delta=Fraction(0) if row.guarantee == "pure" else exceptional,  # a pure algorithm spends none
         algorithm=row,
