@@ -48,13 +48,14 @@ def traces(blob: bytes) -> list[str]:
         "as float64, big end first": struct.pack(">d", CANARY),
         "as float32": struct.pack("<f", CANARY),
         "as two lattice integers": struct.pack("<ii", cell, cell),
-        "as lattice text": str(cell).encode(),
         "the text": TEXT.encode(),
         "the text, wide": TEXT.encode("utf-16-le"),
     }
     found = [name for name, form in forms.items() if form in blob]
-    alone = rb"(?<![0-9a-f.])%d(?![0-9a-f])" % ROWS  # as a number of its own, not inside a longer one or a hash
-    return found + ["the exact number of rows"] * bool(re.search(alone, blob))
+    for name, number in (("the exact number of rows", ROWS), ("as lattice text", cell)):
+        alone = rb"(?<![0-9a-f.])%d(?![0-9a-f])" % number  # as a number of its own, not inside a longer one or a hash
+        found += [name] * bool(re.search(alone, blob))
+    return found
 
 
 def test_the_search_can_find():

@@ -255,7 +255,8 @@ def test_a_release_survives_save_load_and_pickle(blobs, tmp_path):
     model.release_.save(tmp_path / "release.json")
     assert Release.load(tmp_path / "release.json") == model.release_
     other = pickle.loads(pickle.dumps(model))
-    assert np.array_equal(other.predict(blobs), model.predict(blobs))
+    frame = pd.DataFrame(blobs, columns=["lon", "lat"])
+    assert np.array_equal(other.predict(frame), model.predict(frame))
     geojson = json.loads(json.dumps(model.release_.to_geojson()))
     points = [feature["geometry"]["coordinates"] for feature in geojson["features"]]
     assert np.allclose(points, model.cluster_centers_)
