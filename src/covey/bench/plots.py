@@ -15,7 +15,7 @@ STYLES: dict[str, tuple[str, str, str]] = {  # colour (told apart by the colour-
     "gkm": ("#7F7F7F", "v", "blocks, gkm (GkM)"),
     "gkm-3k": ("#E69F00", "^", "blocks, gkm-3k (GkM-3K)"),
     "genetic": ("#CC79A7", "D", "genetic (PGkM)"),
-    "grid": ("#009E73", "s", "grid (EUGkM)"),
+    "grid": ("#009E73", "s", "grid (EUGkM, with swaps)"),
     "grid, no swaps": ("#009E73", "", "grid, Lloyd rounds alone (EUGkM as printed)"),
     "hybrid": ("#D55E00", "X", "hybrid (Hybrid)"),
     "genetic search": ("#CC79A7", "", "genetic search, no noise (Gene)"),
@@ -27,7 +27,7 @@ TITLES = {
     "gkm": "blocks, gkm (GkM)",
     "gkm-3k": "blocks, gkm-3k (GkM-3K)",
     "genetic": "genetic (PGkM)",
-    "grid": "grid, θ = 10 (EUGkM)",
+    "grid": "grid, θ = 10 (EUGkM, with swaps)",
     "grid, theta 2": "grid, θ = 2",
     "grid, theta 50": "grid, θ = 50",
     "hybrid": "hybrid (Hybrid)",
@@ -61,7 +61,7 @@ def curves(
     marks: bool = True,
 ) -> bytes:
     """One panel per set, NICV in log scale: a line for each algorithm and a dashed one for the baseline."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     figure, panels = _panels(2, 3, size=(11.5, 7.0))
     lines: dict[str, Any] = {}
@@ -80,8 +80,9 @@ def curves(
             )
         lines["baseline: best k-means"] = panel.axhline(which["baseline"], color=INK, linestyle="--", linewidth=1)
         panel.set_yscale("log")
-        panel.yaxis.set_major_locator(LogLocator(subs=_subdivisions(panel.get_ylim())))
-        panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
+        low, high = panel.get_ylim()
+        panel.yaxis.set_major_locator(MaxNLocator(5) if high < 4 * low else LogLocator(subs=(1.0, 2.0, 5.0)))
+        panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
         panel.yaxis.set_minor_formatter(NullFormatter())
         values = sorted({row[x] for row in own})
         if log_x:
@@ -169,19 +170,9 @@ def _title(which: Row) -> str:
     return f"{which['name']}{star}\nn = {which['rows']:,}, d = {which['d']}, k = {which['k']}"
 
 
-def _subdivisions(limits: tuple[float, float]) -> tuple[float, ...]:
-    """Which multiples of powers of ten get a tick: more of them where the axis spans less."""
-    span = limits[1] / limits[0]
-    if span > 100:
-        return (1.0,)
-    return (1.0, 2.0, 5.0) if span > 4 else tuple(np.arange(1.0, 10.0, 0.5 if span > 1.8 else 0.1))
-
-
 def _few(values: Sequence[float]) -> list[float]:
-    """Every second epsilon, or powers of ten of many rounds."""
-    if len(values) > 12:
-        return [value for value in values if value in (1, 2, 5, 10, 20, 50, 100, 200)]
-    return list(values[::2]) if len(values) > 6 else list(values)
+    """The round ones of many values."""
+    return [value for value in values if value in (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)] or list(values)
 
 
 def _short(value: float) -> str:
@@ -192,5 +183,5 @@ def _short(value: float) -> str:
 
 def _png(figure: Any) -> bytes:
     content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=130, metadata={"Software": None})
+    figure.savefig(content, format="png", dpi=120, metadata={"Software": None})
     return content.getvalue()

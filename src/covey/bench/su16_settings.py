@@ -20,8 +20,8 @@ class Settings:
         ("gkm", 30),
         ("gkm-3k", 30),
         ("genetic", 8),
-        ("grid", 10),
-        ("hybrid", 10),
+        ("grid", 30),
+        ("hybrid", 30),
         ("grid, no swaps", 10),
     )
     forced_runs: int = 10
