@@ -120,7 +120,7 @@ def test_grid_spends_all_on_cells_when_the_number_of_rows_is_public(curator_of, 
 @pytest.mark.parametrize("n", [0, 100, 10_000])
 def test_the_grid_follows_from_the_noisy_number_of_rows(curator_of, watch, monkeypatch, n):
     seen = []
-    import covey.algorithms.grid as module
+    import covey.algorithms.outcome as module
 
     monkeypatch.setattr(module, "noisy_size", lambda *given: seen.append(noisy_size(*given)) or seen[-1])
     curator, outcome = run(curator_of, "grid", rows_of(n))
@@ -156,7 +156,7 @@ def test_hybrid_branches_on_inequality_15(curator_of, watch, relation, n, epsilo
 
 def test_hybrid_takes_its_branch_from_the_noisy_number_of_rows_alone(curator_of, monkeypatch):
     """The same released size, other rows: the same branch."""
-    import covey.algorithms.hybrid as module
+    import covey.algorithms.outcome as module
 
     for size in (16, 10**6):
         monkeypatch.setattr(module, "noisy_size", lambda curator, noise, size=size: noisy_size(curator, noise) and size)

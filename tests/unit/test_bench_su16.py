@@ -198,3 +198,14 @@ def check_files(folder: Path) -> None:
     text = (folder / "results.json").read_text()
     assert str(folder) not in text
     assert str(Path.home()) not in text
+
+
+def test_the_page_shows_the_claims_as_measured() -> None:
+    root = Path(__file__).parents[2]
+    results = root / "benchmarks" / "results" / "su16"
+    page = (root / "docs" / "su16.md").read_text()
+    for line in (results / "claims.md").read_text().splitlines():
+        assert line in page
+    for figure in range(1, 8):
+        assert f"../benchmarks/results/su16/figure{figure}.png" in page
+        assert (results / f"figure{figure}.png").exists()

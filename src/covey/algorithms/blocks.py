@@ -6,14 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from covey.algorithms.grid import SIZE_SHARE
-from covey.algorithms.outcome import Outcome, noisy_size, whole_number
-from covey.budget.plan import Plan, split
+from covey.algorithms.outcome import Outcome, learn_size, whole_number
+from covey.budget.plan import Plan
 from covey.errors import ParameterError
 from covey.noise.averages import ClampedAverages
-from covey.noise.mechanisms import DiscreteLaplace
 from covey.private.curator import Curator
-from covey.public import Neighbours
 from covey.queries.blocks import BlockCentres
 
 RULES = ("gkm", "gkm-3k")
@@ -42,15 +39,9 @@ def blocks(
     if rule not in RULES:
         raise ParameterError("rule", f"must be one of {', '.join(map(repr, RULES))}")
     rounds = whole_number("rounds", rounds, least=0, most=1_000)
-    if curator.neighbours is Neighbours.REPLACE_ONE:
-        averages = ClampedAverages(epsilon)
-        curator.reserve(Plan((averages.event(),)))
-        size = curator.public_count()
-    else:
-        for_size, left = split(epsilon, *SIZE_SHARE)
-        size_noise, averages = DiscreteLaplace(for_size), ClampedAverages(left)
-        curator.reserve(Plan((size_noise.event(), averages.event())))
-        size = noisy_size(curator, size_noise)
+    size, left = learn_size(curator, epsilon)
+    averages = ClampedAverages(left)
+    curator.reserve(Plan((averages.event(),)))
     many = size**0.4 if rule == "gkm" else size / (3 * k)
     most = MOST_VALUES // (k * curator.domain.dimension)
     query = BlockCentres(domain=curator.domain, k=k, blocks=max(1, min(int(many), most)), rounds=rounds)

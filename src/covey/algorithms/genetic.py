@@ -6,14 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from covey.algorithms.grid import SIZE_SHARE
-from covey.algorithms.outcome import Outcome, noisy_size, positive, whole_number
-from covey.budget.plan import Plan, split
-from covey.noise.mechanisms import DiscreteLaplace, Exponential
+from covey.algorithms.outcome import Outcome, learn_size, positive, whole_number
+from covey.budget.plan import Plan
+from covey.noise.mechanisms import Exponential
 from covey.post.evolution import next_generation
 from covey.post.starts import uniform_starts
 from covey.private.curator import Curator
-from covey.public import Neighbours
 from covey.queries.costs import NegativeCosts
 
 
@@ -43,15 +41,7 @@ def genetic(
     parents = min(whole_number("parents", parents, least=2, most=1_000), candidates)
     least_rounds, rate = whole_number("least_rounds", least_rounds, least=1, most=10_000), positive("rate", rate)
     most_rounds = whole_number("most_rounds", most_rounds, least=least_rounds, most=10_000)
-    if curator.neighbours is Neighbours.REPLACE_ONE:
-        left = epsilon
-        curator.reserve(Plan(()))
-        size = curator.public_count()
-    else:
-        for_size, left = split(epsilon, *SIZE_SHARE)
-        size_noise = DiscreteLaplace(for_size)
-        curator.reserve(Plan((size_noise.event(),)))
-        size = noisy_size(curator, size_noise)
+    size, left = learn_size(curator, epsilon)
     rounds = min(most_rounds, max(least_rounds, int(rate * size * float(left) / parents)))
     pick = Exponential(left / (rounds * parents))
     final = Exponential(left / rounds)  # the last round's share pays for a single, surer pick

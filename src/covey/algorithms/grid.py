@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from covey.algorithms.outcome import Outcome, noisy_size, positive, whole_number
-from covey.budget.plan import Plan, split
+from covey.algorithms.outcome import Outcome, learn_size, positive, whole_number
+from covey.budget.plan import Plan
 from covey.errors import ParameterError
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.post.kmeans import weighted_kmeans
@@ -16,8 +16,6 @@ from covey.private.curator import Curator
 from covey.public import Domain, Neighbours
 from covey.queries.counts import MOST_CELLS, CellCounts, Grid
 from covey.release import Synopsis
-
-SIZE_SHARE = (1, 24)  # of epsilon: 4% for the noisy number of rows, the rest for the cells
 
 
 def grid(
@@ -43,19 +41,14 @@ def grid(
     theta, starts = positive("theta", theta), whole_number("starts", starts, least=1, most=10_000)
     if not isinstance(keep_synopsis, bool):
         raise ParameterError("keep_synopsis", "must be True or False")
-    if curator.neighbours is Neighbours.REPLACE_ONE:
-        cell_noise = DiscreteLaplace(epsilon)
-        curator.reserve(Plan((cell_noise.event(),)))
-        size = curator.public_count()
-    else:
-        size_noise, cell_noise = (DiscreteLaplace(part) for part in split(epsilon, *SIZE_SHARE))
-        curator.reserve(Plan((size_noise.event(), cell_noise.event())))
-        size = noisy_size(curator, size_noise)
+    size, left = learn_size(curator, epsilon)
+    noise = DiscreteLaplace(left)
+    curator.reserve(Plan((noise.event(),)))
     return from_cells(
         curator,
         k=k,
         size=size,
-        noise=cell_noise,
+        noise=noise,
         theta=theta,
         starts=starts,
         public_rng=public_rng,

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from covey.algorithms.grid import SIZE_SHARE, from_cells
+from covey.algorithms.grid import from_cells
 from covey.algorithms.lloyd import one_round
-from covey.algorithms.outcome import Outcome, noisy_size, positive, whole_number
+from covey.algorithms.outcome import Outcome, learn_size, positive, whole_number
 from covey.budget.plan import Plan, split
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.plan import RHO, hybrid_threshold
@@ -40,15 +40,7 @@ def hybrid(
         whole_number("starts", starts, least=1, most=10_000),
     )
     replace_one = curator.neighbours is Neighbours.REPLACE_ONE
-    if replace_one:
-        left = epsilon
-        curator.reserve(Plan(()))
-        size = curator.public_count()
-    else:
-        for_size, left = split(epsilon, *SIZE_SHARE)
-        size_noise = DiscreteLaplace(for_size)
-        curator.reserve(Plan((size_noise.event(),)))
-        size = noisy_size(curator, size_noise)
+    size, left = learn_size(curator, epsilon)
     strength = float(left) / (2 if replace_one else 1)  # replace-one doubles every noise of both parts
     pays = strength >= hybrid_threshold(n=max(1, size), d=curator.domain.dimension, k=k, theta=theta, rho=rho)
     noises = [DiscreteLaplace(part) for part in (split(left, 1, 1) if pays else (left,))]

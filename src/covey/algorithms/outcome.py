@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from covey.budget.plan import Plan, split
 from covey.errors import ParameterError
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.private.curator import Curator
+from covey.public import Neighbours
 from covey.queries.counts import Count
 from covey.release import Synopsis
 
+SIZE_SHARE = (1, 24)  # of epsilon: 4% for the noisy number of rows, the rest for everything else
 SMALLEST_SIZE = 16  # a noisy number of rows is never taken to be less
 
 
@@ -26,6 +29,21 @@ class Outcome:
     sizes: NDArray[np.float64] | None = None
     notes: dict[str, Any] = field(default_factory=dict)
     synopsis: Synopsis | None = None
+
+
+def learn_size(curator: Curator, epsilon: Fraction) -> tuple[int, Fraction]:
+    """The number of rows wherever a paper says n, and what is left of epsilon after it.
+
+    Under replace-one the number is public and costs nothing. Under add/remove it is a noisy one, for 4% of epsilon,
+    in a plan of its own, so that everything after may be chosen from it.
+    """
+    if curator.neighbours is Neighbours.REPLACE_ONE:
+        curator.reserve(Plan(()))
+        return curator.public_count(), epsilon
+    for_size, left = split(epsilon, *SIZE_SHARE)
+    noise = DiscreteLaplace(for_size)
+    curator.reserve(Plan((noise.event(),)))
+    return noisy_size(curator, noise), left
 
 
 def noisy_size(curator: Curator, noise: DiscreteLaplace) -> int:

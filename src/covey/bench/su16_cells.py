@@ -35,18 +35,19 @@ class Curves:
 Claim = Callable[[str, str, str, str, bool], None]
 
 
-def growth(table: Curves, algorithm: str, cells: Sequence[tuple[int, int]], axis: int) -> float:
-    """How much larger the mean difference is in the upper third of d (axis 0) or k (axis 1) than in the lower."""
+def lower_third(table: Curves, algorithm: str, cells: Sequence[tuple[int, int]], axis: int) -> float:
+    """The mean over cells whose d (axis 0) or k (axis 1) is in the lower third of those tried."""
     sizes = sorted({cell[axis] for cell in cells})
-    few = set(sizes[: max(1, len(sizes) // 3)])
-    lower = float(table.of(algorithm, [cell for cell in cells if cell[axis] in few]).mean())
-    return upper(table, algorithm, cells, axis) - lower
+    return _mean(table, algorithm, cells, axis, sizes[: max(1, len(sizes) // 3)])
 
 
-def upper(table: Curves, algorithm: str, cells: Sequence[tuple[int, int]], axis: int) -> float:
+def upper_third(table: Curves, algorithm: str, cells: Sequence[tuple[int, int]], axis: int) -> float:
     sizes = sorted({cell[axis] for cell in cells})
-    many = set(sizes[-max(1, len(sizes) // 3) :])
-    return float(table.of(algorithm, [cell for cell in cells if cell[axis] in many]).mean())
+    return _mean(table, algorithm, cells, axis, sizes[-max(1, len(sizes) // 3) :])
+
+
+def _mean(table: Curves, algorithm: str, cells: Sequence[tuple[int, int]], axis: int, sizes: Sequence[int]) -> float:
+    return float(table.of(algorithm, [cell for cell in cells if cell[axis] in sizes]).mean())
 
 
 def share(fraction: float) -> str:

@@ -17,14 +17,14 @@ class Settings:
     starts: int = 30
     runs: tuple[tuple[str, int], ...] = (
         ("lloyd", 20),
-        ("gkm", 30),
-        ("gkm-3k", 30),
-        ("genetic", 8),
+        ("gkm", 100),
+        ("gkm-3k", 100),
+        ("genetic", 20),
         ("grid", 30),
         ("hybrid", 30),
         ("grid, no swaps", 10),
     )
-    forced_runs: int = 10
+    forced_runs: int = 30
     heat_sizes: tuple[int, ...] = tuple(range(2, 11))  # of both d and k
     heat_rows: int = 10_000
     heat_epsilon: float = 1.0
@@ -40,7 +40,7 @@ class Settings:
     )
     block_epsilon: float = 1.0
     block_exponents: tuple[float, ...] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-    block_runs: int = 4
+    block_runs: int = 20
     search_rounds: int = 100
     search_runs: int = 2
     time_epsilon: float = 0.1

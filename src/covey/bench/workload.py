@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from covey.algorithms.grid import SIZE_SHARE, cells_per_axis, from_cells
+from covey.algorithms.grid import cells_per_axis, from_cells
 from covey.algorithms.lloyd import one_round
-from covey.algorithms.outcome import Outcome, noisy_size
+from covey.algorithms.outcome import Outcome, learn_size
 from covey.algorithms.registry import find
 from covey.bench.sets import Floats, seed_of
 from covey.budget.accountant import Cost
@@ -122,9 +122,9 @@ def plain_grid(
     curator: Curator, *, k: int, epsilon: Fraction, public_rng: np.random.Generator, starts: int, theta: float = 10.0
 ) -> Outcome:
     """`grid` as printed: Lloyd's algorithm alone on the noisy cells, without Covey's swaps of centres."""
-    size_noise, cell_noise = (DiscreteLaplace(part) for part in split(epsilon, *SIZE_SHARE))
-    curator.reserve(Plan((size_noise.event(), cell_noise.event())))
-    size, strength = noisy_size(curator, size_noise), float(cell_noise.epsilon)
+    size, left = learn_size(curator, epsilon)
+    cell_noise, strength = DiscreteLaplace(left), float(left)
+    curator.reserve(Plan((cell_noise.event(),)))
     cells = Grid(curator.domain, cells_per_axis(curator.domain, size=size, epsilon=strength, theta=theta))
     counts = curator.release(CellCounts(cells), cell_noise).astype(np.float64)
     lower, upper = curator.domain.corners
@@ -139,9 +139,8 @@ def forced_hybrid(
     curator: Curator, *, k: int, epsilon: Fraction, public_rng: np.random.Generator, starts: int, theta: float = 10.0
 ) -> Outcome:
     """`hybrid` that never falls back: always a grid with half of epsilon and then a round with the other half."""
-    for_size, left = split(epsilon, *SIZE_SHARE)
-    noises = [DiscreteLaplace(part) for part in (for_size, *split(left, 1, 1))]
+    size, left = learn_size(curator, epsilon)
+    noises = [DiscreteLaplace(part) for part in split(left, 1, 1)]
     curator.reserve(Plan(tuple(noise.event() for noise in noises)))
-    size = noisy_size(curator, noises[0])
-    found = from_cells(curator, k=k, size=size, noise=noises[1], theta=theta, starts=starts, public_rng=public_rng)
-    return Outcome(*one_round(curator, found.centres, noises[2]), {**found.notes, "refined": True})
+    found = from_cells(curator, k=k, size=size, noise=noises[0], theta=theta, starts=starts, public_rng=public_rng)
+    return Outcome(*one_round(curator, found.centres, noises[1]), {**found.notes, "refined": True})
