@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,9 @@ LOW, HIGH = ("S1", "Gowalla", "TIGER", "Image"), ("Adult-num", "Lifesci")
 class Curves:
     """Figures 1 and 5 as a table: the NICV of an algorithm on a set at an epsilon."""
 
-    def __init__(self, rows: Iterable[Row]) -> None:
+    def __init__(self, rows: Sequence[Row]) -> None:
         self.nicv = {(row["algorithm"], row["set"], row["epsilon"]): row["nicv"] for row in rows}
+        self.refined = {(row["set"], row["epsilon"]): row["refined"] for row in rows if "refined" in row}
         self.epsilons = sorted({epsilon for _, _, epsilon in self.nicv})
 
     def cells(self, sets: Sequence[str], *, least: float = 0.0, most: float = np.inf) -> list[tuple[str, float]]:
