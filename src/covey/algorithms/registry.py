@@ -18,6 +18,7 @@ from covey.errors import ParameterError
 from covey.public import Neighbours
 
 BOTH = (Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE)
+SUPPLIED = {"k", "epsilon", "delta", "objective", "public_rng"}  # by every fit; the rest are the algorithm's own
 
 
 @dataclass(frozen=True, kw_only=True)
