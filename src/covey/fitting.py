@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import covey
-from covey.algorithms.outcome import Outcome, whole_number
+from covey.algorithms.outcome import LatticeCoreset, Outcome, whole_number
 from covey.algorithms.registry import Algorithm, find
 from covey.budget.accountant import Cost
 from covey.budget.ledger import Ledger
@@ -29,7 +29,7 @@ from covey.private.curator import Curator
 from covey.private.memory import MemoryEngine
 from covey.private.tables import Table, open_table
 from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
-from covey.release import Certificate, LedgerHead, Release
+from covey.release import Certificate, LedgerHead, Release, WeightedPoints
 
 Progress = Callable[[int, int, str], None]
 
@@ -137,7 +137,7 @@ def check_request(
     if engine != "auto" and engine not in row.engines:
         options = ", ".join(map(repr, ("auto", *row.engines)))
         raise ParameterError("engine", f"{algorithm!r} runs on {options}")
-    if row.guarantee != "pure" and delta is None:
+    if row.guarantee == "approximate" and delta is None:
         raise ParameterError("delta", f"{algorithm!r} promises (epsilon, delta): give a delta, well below 1/n")
     exceptional = Fraction(0) if delta is None else amount("delta", delta, below=1)
     return Request(
@@ -257,7 +257,15 @@ def run(
         charge=charge,
         progress=progress,
     )
-    supplied = {"k": request.k, "epsilon": request.epsilon, "public_rng": public_rng(seed)}
+    supplied = request.algorithm.supplied(
+        {
+            "k": request.k,
+            "epsilon": request.epsilon,
+            "delta": request.delta,
+            "objective": request.objective,
+            "public_rng": public_rng(seed),
+        }
+    )
     outcome = request.algorithm.run(curator, **supplied, **request.parameters)
     durable = book.path is not None  # one in memory ends with the process: nobody could look its head up
     head = LedgerHead(sequence=receipts[0].sequence, hash=receipts[0].hash) if durable else None
@@ -289,4 +297,15 @@ def certify(
         sizes=None if outcome.sizes is None else outcome.sizes.tolist(),
         certificate=certificate,
         synopsis=outcome.synopsis,
+        coreset=None if outcome.coreset is None else in_user_units(outcome.coreset, domain),
+    )
+
+
+def in_user_units(coreset: LatticeCoreset, domain: Domain) -> WeightedPoints:
+    """A coreset as it is published: in the units of the data."""
+    width = np.array(domain.half) / domain.limit
+    return WeightedPoints(
+        points=domain.from_lattice(coreset.points).tolist(),
+        weights=coreset.weights.tolist(),
+        cells=None if coreset.cells is None else (coreset.cells * width).tolist(),
     )

@@ -89,6 +89,23 @@ class Synopsis(msgspec.Struct, frozen=True):
     counts: list[int]
 
 
+class WeightedPoints(msgspec.Struct, frozen=True):
+    """A private coreset: points, their noisy weights, and the width of the cell that each point is the middle of.
+
+    Weights may be negative. Without `cells`, a point stands for itself alone.
+    """
+
+    points: list[list[float]]
+    weights: list[float]
+    cells: list[list[float]] | None = None
+
+    def fits(self, width: int) -> bool:
+        """Whether the lists match one another and the number of columns."""
+        rows = [*self.points, *(self.cells or ())]
+        same = len(self.weights) == len(self.points) and len(self.cells or self.points) == len(self.points)
+        return same and bool(self.points) and all(len(row) == width for row in rows)
+
+
 class Document(msgspec.Struct, frozen=True, kw_only=True):
     """The JSON document of a release."""
 
@@ -101,6 +118,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     certificate: Certificate
     statement: str
     synopsis: Synopsis | None = None
+    coreset: WeightedPoints | None = None
 
 
 def _fits(domain: dict[str, Any], width: int) -> bool:
@@ -124,6 +142,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     sizes: list[float] | None
     certificate: Certificate
     synopsis: Synopsis | None = None
+    coreset: WeightedPoints | None = None
 
     def to_json(self) -> bytes:
         document = Document(
@@ -136,6 +155,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
             certificate=self.certificate,
             statement=self.certificate.statement,
             synopsis=self.synopsis,
+            coreset=self.coreset,
         )
         return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
 
@@ -164,6 +184,8 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
             raise FormatError("release: the document is damaged: sizes and centres do not match")
         if document.synopsis is not None and len(document.synopsis.counts) != document.synopsis.cells_per_axis**width:
             raise FormatError("release: the document is damaged: the synopsis does not match the columns")
+        if document.coreset is not None and not document.coreset.fits(width):
+            raise FormatError("release: the document is damaged: the coreset does not match the columns")
         return cls(
             objective=document.objective,
             columns=document.columns,
@@ -171,6 +193,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
             sizes=document.sizes,
             certificate=document.certificate,
             synopsis=document.synopsis,
+            coreset=document.coreset,
         )
 
     def scale(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -18,6 +18,7 @@ from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.source import SeededSource
 from covey.post.public_random import public_rng
 from covey.private.curator import Curator
+from covey.private.engine import exact as exact_of
 from covey.private.memory import MemoryEngine
 from covey.private.tables import ArrayTable
 from covey.public import Neighbours, resolve_bounds
@@ -51,11 +52,11 @@ class Replay(Curator):
         return answer
 
     def release(self, query, mechanism):
-        exact = self._engine.total(query)
+        exact = exact_of(self._engine, query)
         return self._answer(query, mechanism, exact, lambda: Curator.release(self, query, mechanism))
 
     def select_several(self, query, mechanism, *, times):
-        exact = self._engine.total(query)
+        exact = exact_of(self._engine, query)
         return self._answer(
             query, mechanism, exact, lambda: Curator.select_several(self, query, mechanism, times=times)
         )

@@ -17,7 +17,8 @@ from covey.private.memory import MemoryEngine
 from covey.private.tables import open_table
 from covey.public import Ball, Box, Domain, resolve_bounds
 from covey.queries.costs import NegativeCosts
-from covey.queries.counts import CellCounts, Count, Grid, OccupiedCells
+from covey.queries.counts import CellCounts, Count, OccupiedCells
+from covey.queries.grid import Grid
 from covey.queries.voronoi import VoronoiSums
 
 NAMES = ["a", "b", "c"]

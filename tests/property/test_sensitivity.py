@@ -19,7 +19,8 @@ from covey.private.memory import MemoryEngine
 from covey.private.tables import ArrayTable
 from covey.public import Domain, Neighbours
 from covey.queries.costs import NegativeCosts
-from covey.queries.counts import CellCounts, Count, Grid, OccupiedCells
+from covey.queries.counts import CellCounts, Count, OccupiedCells
+from covey.queries.grid import Grid
 from covey.queries.voronoi import VoronoiSums
 
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE

@@ -18,7 +18,8 @@ from covey.private.memory import MemoryEngine
 from covey.private.tables import ArrayTable, open_table
 from covey.public import Neighbours, resolve_bounds
 from covey.queries.costs import NegativeCosts
-from covey.queries.counts import CellCounts, Count, Grid, OccupiedCells
+from covey.queries.counts import CellCounts, Count, OccupiedCells
+from covey.queries.grid import Grid
 from covey.queries.voronoi import VoronoiSums
 
 HALF, ONE = Fraction(1, 2), Fraction(1)
@@ -235,7 +236,7 @@ def test_select_several_picks_different_candidates_and_pays_for_each(door):
 def test_progress_counts_releases_and_never_rows(curator_of):
     seen = []
     curator = curator_of(ROWS, plan=Plan((Pure(HALF), Pure(HALF))))
-    curator._progress = lambda *step: seen.append(step)
+    curator._desk._progress = lambda *step: seen.append(step)
     curator.release(Count(DOMAIN), DiscreteLaplace(HALF))
     curator.release(CellCounts(Grid(DOMAIN, 2)), DiscreteLaplace(HALF))
     assert seen == [(0, 2, "number of rows"), (1, 2, "rows per cell")]

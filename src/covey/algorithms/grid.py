@@ -11,10 +11,12 @@ from covey.budget.plan import Plan
 from covey.errors import ParameterError
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.post.kmeans import weighted_kmeans
+from covey.post.kmedian import weighted_kmedian
 from covey.post.starts import sphere_packing
 from covey.private.curator import Curator
 from covey.public import Domain, Neighbours
-from covey.queries.counts import MOST_CELLS, CellCounts, Grid
+from covey.queries.counts import CellCounts
+from covey.queries.grid import MOST_CELLS, Grid
 from covey.release import Synopsis
 
 
@@ -23,6 +25,7 @@ def grid(
     *,
     k: int,
     epsilon: Fraction,
+    objective: str,
     public_rng: np.random.Generator,
     theta: float = 10.0,
     starts: int = 30,
@@ -31,7 +34,8 @@ def grid(
     """k centres from one noisy histogram: M = (nε/θ)^(2d/(2+d)) equal cells.
 
     Guarantee: epsilon-DP under add/remove (4% of it for the noisy number of rows that sets M, the rest for the cells)
-    and replace-one (n is public; noise twice as large). Clustering the noisy cells is free post-processing.
+    and replace-one (n is public; noise twice as large). Clustering the noisy cells, by k-means or k-median, is free
+    post-processing.
 
     As printed, M comes from the exact number of rows, so that the shape of the grid itself leaks; here it does not.
     Edge cases: every cell is noised, empty or not, and negative counts are kept; in many dimensions the grid is a
@@ -52,6 +56,7 @@ def grid(
         theta=theta,
         starts=starts,
         public_rng=public_rng,
+        objective=objective,
         keep_synopsis=keep_synopsis,
     )
 
@@ -65,6 +70,7 @@ def from_cells(
     theta: float,
     starts: int,
     public_rng: np.random.Generator,
+    objective: str = "k-means",
     keep_synopsis: bool = False,
 ) -> Outcome:
     """Release the cells of a grid that suits `size` rows and cluster them. The plan must hold `noise`'s event."""
@@ -72,7 +78,8 @@ def from_cells(
     cells = Grid(curator.domain, cells_per_axis(curator.domain, size=size, epsilon=strength, theta=theta))
     counts = curator.release(CellCounts(cells), noise)
     lower, upper = curator.domain.corners
-    clusters = weighted_kmeans(
+    cluster = weighted_kmedian if objective == "k-median" else weighted_kmeans
+    clusters = cluster(
         cells.midpoints(),
         counts.astype(np.float64),
         k=k,

@@ -22,6 +22,15 @@ SMALLEST_SIZE = 16  # a noisy number of rows is never taken to be less
 
 
 @dataclass(frozen=True)
+class LatticeCoreset:
+    """A private coreset in lattice units. cells: the width of the cell each point is the middle of, None for points."""
+
+    points: NDArray[np.float64]  # m x d
+    weights: NDArray[np.float64]  # m
+    cells: NDArray[np.float64] | None = None  # m x d
+
+
+@dataclass(frozen=True)
 class Outcome:
     """Private centres in lattice units, noisy sizes if counts were paid for, and public notes for the certificate."""
 
@@ -29,6 +38,7 @@ class Outcome:
     sizes: NDArray[np.float64] | None = None
     notes: dict[str, Any] = field(default_factory=dict)
     synopsis: Synopsis | None = None
+    coreset: LatticeCoreset | None = None
 
 
 def learn_size(curator: Curator, epsilon: Fraction) -> tuple[int, Fraction]:

@@ -29,7 +29,7 @@ class Algorithm:
     run: Callable[..., Outcome]
     summary: str
     paper: str
-    guarantee: str = "pure"  # "pure": ε; "approximate": (ε, δ)
+    guarantee: str = "pure"  # "pure": ε; "approximate": (ε, δ); "either": (ε, δ) if a delta is given, else ε
     objectives: tuple[str, ...] = ("k-means",)
     neighbours: tuple[Neighbours, ...] = BOTH
     engines: tuple[str, ...] = ("memory",)
@@ -39,6 +39,11 @@ class Algorithm:
         """The algorithm's own parameters and their defaults."""
         own = inspect.signature(self.run).parameters.values()
         return {each.name: each.default for each in own if each.default is not inspect.Parameter.empty}
+
+    def supplied(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of the values of SUPPLIED that the algorithm asks for."""
+        asked = inspect.signature(self.run).parameters
+        return {name: values[name] for name in values if name in asked}
 
     def check_parameters(self, given: Mapping[str, Any]) -> None:
         for name in given:
@@ -52,7 +57,13 @@ ALGORITHMS: dict[str, Algorithm] = {
     for row in (
         Algorithm(name="auto", run=auto, summary="the best choice for the dimension", paper="Covey"),
         Algorithm(name="lloyd", run=lloyd, summary="rounds of noisy averaging", paper="DPLloyd (Su et al. 2016)"),
-        Algorithm(name="grid", run=grid, summary="one noisy histogram, clustered", paper="EUGkM (Su et al. 2016)"),
+        Algorithm(
+            name="grid",
+            run=grid,
+            summary="one noisy histogram, clustered",
+            paper="EUGkM (Su et al. 2016)",
+            objectives=("k-means", "k-median"),
+        ),
         Algorithm(
             name="blocks",
             run=blocks,

@@ -25,7 +25,8 @@ from covey.private.curator import Curator
 from covey.private.memory import MemoryEngine
 from covey.private.tables import open_table
 from covey.public import Domain, Neighbours
-from covey.queries.counts import CellCounts, Count, Grid
+from covey.queries.counts import CellCounts, Count
+from covey.queries.grid import Grid
 from covey.queries.voronoi import VoronoiSums
 
 BLOCK = 2**13  # rows whose distances to a few centres stay in the cache

@@ -60,7 +60,8 @@ def compose(events: Sequence[Event], *, delta: Fraction) -> Cost:
 
     Edge cases:
       no events                       cost nothing
-      pure events only                epsilon is their exact sum and delta 0, whatever delta was offered
+      pure events only, delta 0       epsilon is their exact sum
+      pure events only, a delta       the same, unless composition that uses the delta gives a smaller epsilon
       approximate events, no Gaussian delta is their exact sum where plain addition is the smaller bound
       a Gaussian event and delta 0    refused: Gaussian noise always needs a delta
       Gaussian, and epsilon above 100 refused: there the proof for discrete noise ends
@@ -120,7 +121,7 @@ def _exact(value: Fraction) -> Fraction:
 @lru_cache(maxsize=4096)
 def _compose(tally: _Tally, delta: Fraction) -> Cost:
     sums = tally.sums()
-    if tally.gaussians == 0 and sums.delta == 0:
+    if tally.gaussians == 0 and (delta == 0 or tally.parts() <= 1) and sums.delta == 0:
         return sums
     target = _continuous_delta(delta, tally.gaussians)
     if sums.delta > target or (tally.gaussians and sums.delta == target):
@@ -264,6 +265,38 @@ def _calibrate(
         if isinstance(found, tuple):
             return found
     raise BudgetError(_NOTHING_LEFT)
+
+
+def calibrate_pure(*, weights: Sequence[Fraction], epsilon: Fraction, delta: Fraction) -> tuple[Fraction, ...]:
+    """The epsilons of pure events, in proportion to `weights`, as large as the budget allows.
+
+    Guarantee: compose(the pure events, delta=delta) is within (epsilon, delta); checked before returning. With delta 0
+    they add up to epsilon exactly. With a delta, many small events get more than that: up to about
+    sqrt(n/ln(1/delta)) times as much each.
+    """
+    if not weights or any(not isinstance(w, Fraction | int) or w <= 0 for w in weights):
+        raise ParameterError("weights", "must be exact fractions above 0, at least one")
+    if epsilon <= 0 or not 0 <= delta < 1:
+        raise ParameterError("epsilon, delta", "must be above 0, and at least 0 and below 1")
+    return _calibrate_pure(tuple(Fraction(w) for w in weights), Fraction(epsilon), Fraction(delta))
+
+
+@lru_cache(maxsize=1024)
+def _calibrate_pure(weights: tuple[Fraction, ...], epsilon: Fraction, delta: Fraction) -> tuple[Fraction, ...]:
+    unit = epsilon / sum(weights, Fraction(0))
+    if delta == 0 or len(weights) == 1:
+        return tuple(unit * w for w in weights)
+
+    def fits(times: Fraction) -> bool:
+        return compose([Pure(unit * times * w) for w in weights], delta=delta).within(Cost(epsilon, delta))
+
+    low, high = Fraction(1), Fraction(2)  # as multiples of plain addition, which always fits
+    while fits(high):
+        low, high = high, high * 2
+    for _ in range(6):
+        middle = (low + high) / 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return tuple(unit * low * w for w in weights)
 
 
 _NOTHING_LEFT = (

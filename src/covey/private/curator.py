@@ -14,17 +14,21 @@ from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from covey.budget.plan import Plan, Reserve
 from covey.errors import BudgetError, ParameterError
 from covey.events import Event, Sensitivity
 from covey.noise.source import Source
-from covey.private.engine import Engine, Sealed
+from covey.private.cells import CellEngine
+from covey.private.engine import Engine, Sealed, exact
+from covey.private.memory import MemoryEngine
 from covey.public import Domain, Neighbours
-from covey.queries.base import KeyedQuery, Query
+from covey.queries.base import KeyedQuery, Query, WholeQuery
 from covey.queries.blocks import BlockCentres
 from covey.queries.counts import Count
+from covey.queries.grid import Grid
+from covey.queries.projection import Projection
 
 Integers = NDArray[np.int64]
 
@@ -78,24 +82,18 @@ class Curator(Sealed):
         self._engine = engine
         self._source = source
         self._reserve = reserve
-        self._charge = charge
-        self._charged = False
-        self._progress = progress
-        self._steps = 0
-        self._done = 0
+        self._desk = _Desk(charge, progress)
 
     def reserve(self, plan: Plan) -> None:
         """Reserve all that the plan will release. The first plan charges the ledger for the budget of the whole fit."""
         self._reserve.open(plan)
-        if not self._charged:
-            self._charge()
-            self._charged = True
-        self._steps += len(plan.events)
+        self._desk.pay()
+        self._desk.steps += len(plan.events)
 
-    def release(self, query: Query, mechanism: Adds) -> Integers:
+    def release(self, query: Query | WholeQuery, mechanism: Adds) -> Integers:
         """The statistic plus noise."""
         sensitivity = self._pay(query, mechanism.event())
-        return mechanism.add(self._engine.total(query), sensitivity, self._source)
+        return mechanism.add(exact(self._engine, query), sensitivity, self._source)
 
     def release_by_key(self, query: KeyedQuery, mechanism: AddsByKey) -> tuple[Integers, Integers]:
         """Keys whose noisy count passes the mechanism's threshold, ascending, and those counts."""
@@ -103,18 +101,18 @@ class Curator(Sealed):
         keys, counts = self._engine.totals_by_key(query)
         return mechanism.add_by_key(keys, counts, sensitivity, self._source)
 
-    def select(self, query: Query, mechanism: Picks) -> int:
+    def select(self, query: Query | WholeQuery, mechanism: Picks) -> int:
         """The index of one of the query's candidates, picked at random with a preference for large utilities."""
         return self.select_several(query, mechanism, times=1)[0]
 
-    def select_several(self, query: Query, mechanism: Picks, *, times: int) -> list[int]:
+    def select_several(self, query: Query | WholeQuery, mechanism: Picks, *, times: int) -> list[int]:
         """Different candidates, picked one after the other, each pick an event of its own; one pass over the rows."""
         if not 1 <= times <= query.size:
             raise ParameterError("times", f"must be from 1 to the number of candidates, {query.size}")
         for _ in range(times):
             self._draw(query, mechanism.event())
         sensitivity = query.sensitivity(self.neighbours)
-        utilities = self._engine.total(query)
+        utilities = exact(self._engine, query)
         left = np.arange(query.size)
         picked: list[int] = []
         for _ in range(times):
@@ -137,20 +135,100 @@ class Curator(Sealed):
         """The number of rows, where the relation makes it public: replace-one. Free, but only once charged."""
         if self.neighbours is not Neighbours.REPLACE_ONE:
             raise ParameterError("neighbours", "the number of rows is private under add-remove; release a noisy count")
-        if not self._charged:
-            raise BudgetError("number of rows: reserve a plan before the rows are read")
+        self._desk.check("number of rows")
         return int(self._engine.total(Count(self.domain))[0])
 
-    def _pay(self, query: Query | KeyedQuery, event: Event) -> Sensitivity:
+    def on_cells(self, grid: Grid) -> Curator:
+        """The same rows, each moved to the middle of its cell of a public grid. Neighbours stay neighbours."""
+        self._same_domain(grid.domain)
+        return self._narrowed(CellEngine(grid, lambda: self._engine.cells(grid)), self.domain)
+
+    def drop_nearest(self, centres: ArrayLike, how_many: int) -> Curator:
+        """The rows without the `how_many` nearest to any centre; needs `on_cells`. Proof: cells.md.
+
+        The order of rows is total and the number is public, so neighbours stay neighbours under both relations.
+        """
+        self._desk.check("dropping rows")
+        if not isinstance(self._engine, CellEngine):
+            raise ParameterError("curator", "rows are dropped from a table of cells: call on_cells first")
+        places = self.domain.snap(np.atleast_2d(np.asarray(centres, dtype=np.float64)))
+        if places.shape[1] != self.domain.dimension or len(places) == 0:
+            raise ParameterError("centres", f"must be points with {self.domain.dimension} coordinates")
+        return self._narrowed(self._engine.drop_nearest(places, max(0, int(how_many))), self.domain)
+
+    def project(self, projection: Projection) -> Curator:
+        """The rows' images under a public linear map. Neighbours stay neighbours."""
+        self._same_domain(projection.domain)
+        if not isinstance(self._engine, MemoryEngine):
+            raise ParameterError("curator", "project rows before they are moved to cells")
+        return self._narrowed(self._engine.projected(projection), projection.target)
+
+    def split(self, parts: int, plan: Plan) -> list[Curator]:
+        """Every row in one of `parts` curators, by a coin of its own; each may draw all of `plan`, which is paid once.
+
+        One person is in one part, under either relation, whatever the values: the coins belong to places in the
+        table. So what all parts release together costs what one part does (parallel composition; cells.md).
+        """
+        if not isinstance(self._engine, MemoryEngine):
+            raise ParameterError("curator", "split rows before they are moved to cells")
+        if parts < 1:
+            raise ParameterError("parts", "must be at least 1")
+        self.reserve(plan)
+        for event in plan.events:
+            self._reserve.draw(event, why="parts of the rows")
+        engines = self._engine.split(parts, self._source)
+        curators = []
+        for engine in engines:
+            part = self._narrowed(engine, self.domain)
+            part._reserve = Reserve(plan.cost())
+            part._reserve.open(plan)
+            curators.append(part)
+        self._desk.steps += (parts - 1) * len(plan.events)
+        return curators
+
+    def _narrowed(self, engine: Engine, domain: Domain) -> Curator:
+        narrower = object.__new__(type(self))
+        narrower.__dict__.update(self.__dict__)
+        narrower._engine, narrower.domain = engine, domain
+        return narrower
+
+    def _same_domain(self, domain: Domain) -> None:
+        if domain != self.domain:
+            raise ParameterError("query", "was made for another domain, so its sensitivity would be wrong")
+
+    def _pay(self, query: Query | WholeQuery | KeyedQuery, event: Event) -> Sensitivity:
         self._draw(query, event)
         return query.sensitivity(self.neighbours)
 
-    def _draw(self, query: Query | KeyedQuery | BlockCentres, event: Event) -> None:
-        if query.domain != self.domain:
-            raise ParameterError("query", "was made for another domain, so its sensitivity would be wrong")
-        if not self._charged:  # a plan may be open although its charge was refused
-            raise BudgetError(f"{query.name}: reserve a plan before the rows are read")
+    def _draw(self, query: Query | WholeQuery | KeyedQuery | BlockCentres, event: Event) -> None:
+        self._same_domain(query.domain)
+        self._desk.check(query.name)
         self._reserve.draw(event, why=query.name)
+        self._desk.step(query.name)
+
+
+class _Desk(Sealed):
+    """What a curator and all narrower ones made from it share: whether the fit was charged, and its progress."""
+
+    def __init__(self, charge: Callable[[], None], progress: Callable[[int, int, str], None] | None) -> None:
+        self._charge = charge
+        self._charged = False
+        self._progress = progress
+        self.steps = 0
+        self._done = 0
+
+    def pay(self) -> None:
+        """Charge the ledger for the whole fit, once."""
+        if not self._charged:
+            self._charge()
+            self._charged = True
+
+    def check(self, why: str) -> None:
+        """Refuse to touch rows before the charge: a plan may be open although its charge was refused."""
+        if not self._charged:
+            raise BudgetError(f"{why}: reserve a plan before the rows are read")
+
+    def step(self, name: str) -> None:
         if self._progress is not None:
-            self._progress(self._done, self._steps, query.name)
+            self._progress(self._done, self.steps, name)
         self._done += 1

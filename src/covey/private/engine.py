@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.noise.source import Source
-from covey.queries.base import KeyedQuery, Query
+from covey.queries.base import KeyedQuery, Query, WholeQuery
 from covey.queries.blocks import BlockCentres
-from covey.queries.counts import Grid
+from covey.queries.grid import Grid
 
 
 class Engine(Protocol):
-    """A place where rows live. All three answers are exact integers, independent of the order and batching of rows."""
+    """A place where rows live. All answers are exact integers, independent of the order and batching of rows."""
 
     def total(self, query: Query) -> NDArray[np.int64]:
         """The statistic, summed over all rows."""
@@ -31,6 +31,13 @@ class Engine(Protocol):
     def block_outputs(self, query: BlockCentres, source: Source) -> NDArray[np.int64]:
         """The query's answer for each of its blocks; every row draws its block from `source`, by coins of its own."""
         ...
+
+
+def exact(engine: Engine, query: Query | WholeQuery) -> NDArray[np.int64]:
+    """The exact statistic of either kind of query."""
+    if isinstance(query, WholeQuery):
+        return query.evaluate(*engine.cells(query.grid))
+    return engine.total(query)
 
 
 class Sealed:

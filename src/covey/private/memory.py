@@ -24,7 +24,9 @@ from covey.private.tables import Table
 from covey.public import Domain
 from covey.queries.base import KeyedQuery, Query, Rows
 from covey.queries.blocks import BlockCentres
-from covey.queries.counts import Grid, OccupiedCells
+from covey.queries.counts import OccupiedCells
+from covey.queries.grid import Grid
+from covey.queries.projection import Projection
 
 CHUNK_VALUES = 2**15  # coordinates of a chunk: a quarter of a megabyte as float64, so that a pass stays in the cache
 MOST_CHUNK_ROWS = 2**16  # sums of a chunk stay far below 2^53
@@ -60,20 +62,35 @@ def on_all_cores(work: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
         yield from (each.result() for each in running)
 
 
+def in_order(work: Callable[[S], T], items: Iterable[S]) -> list[T]:
+    """work(item) for every item, on all cores, in the order of the items, so that a seed repeats."""
+    numbered = on_all_cores(lambda each: (each[0], work(each[1])), enumerate(items))
+    return [answer for _, answer in sorted(numbered, key=lambda each: each[0])]
+
+
 class MemoryEngine(Sealed):
-    """Holds the rows of one table as lattice integers and answers exactly."""
+    """Holds rows as lattice integers, read when they are first needed, and answers exactly."""
 
     def __init__(self, table: Table, domain: Domain) -> None:
-        self._table: Table | None = table
+        def read() -> list[Rows]:
+            pieces = table.pieces(domain.columns if table.names is not None else None)
+            return in_order(lambda piece: to_lattice(piece(), domain), pieces)
+
+        self._read: Callable[[], list[Rows]] | None = read
         self._domain = domain
         self._blocks: list[Rows] = []
 
+    @classmethod
+    def of_rows(cls, read: Callable[[], list[Rows]], domain: Domain) -> MemoryEngine:
+        """An engine of lattice rows that `read` will hand over, (d, n) blocks."""
+        engine = cls.__new__(cls)
+        engine._read, engine._domain, engine._blocks = read, domain, []
+        return engine
+
     def _load(self) -> list[Rows]:
-        if self._table is not None:
-            pieces = self._table.pieces(self._domain.columns if self._table.names is not None else None)
-            numbered = on_all_cores(lambda each: (each[0], to_lattice(each[1](), self._domain)), enumerate(pieces))
-            self._blocks = [rows for _, rows in sorted(numbered, key=lambda each: each[0])]  # so that a seed repeats
-            self._table = None  # the raw values are not needed again
+        if self._read is not None:
+            self._blocks = self._read()
+            self._read = None  # the raw values are not needed again
         return self._blocks
 
     def _chunks(self) -> Iterator[Rows]:
@@ -118,3 +135,23 @@ class MemoryEngine(Sealed):
         count = rows.shape[1]
         block = (source.words(count, np.uint64) % np.uint64(query.blocks)).astype(np.int64)
         return query.outputs(rows, block, source.words(count, np.uint64))
+
+    def projected(self, projection: Projection) -> MemoryEngine:
+        """The rows' images under a public projection."""
+
+        def read() -> list[Rows]:
+            return in_order(projection.apply, self._chunks())
+
+        return MemoryEngine.of_rows(read, projection.target)
+
+    def split(self, parts: int, source: Source) -> list[MemoryEngine]:
+        """Every row in one of `parts` engines, by a coin of its own that does not depend on any value."""
+        blocks = self._load()
+        parted: list[list[Rows]] = [[] for _ in range(parts)]
+        for block in blocks:
+            part = (source.words(block.shape[1], np.uint64) % np.uint64(parts)).astype(np.int64)
+            order = np.argsort(part, kind="stable")
+            ends = np.cumsum(np.bincount(part, minlength=parts))
+            for i, rows in enumerate(np.split(block[:, order], ends[:-1], axis=1)):
+                parted[i].append(rows)
+        return [MemoryEngine.of_rows(lambda mine=mine: mine, self._domain) for mine in parted]  # type: ignore[misc]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from covey.events import Sensitivity
 from covey.public import Domain, Neighbours
+from covey.queries.grid import Grid
 
 Rows = NDArray[np.int32]  # lattice rows behind the door, one *column* per row: shape (d, n)
 
@@ -28,6 +29,26 @@ class Query(Protocol):
     def size(self) -> int: ...
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity: ...
     def accumulate(self, rows: Rows, out: NDArray[np.int64]) -> None: ...
+
+
+@runtime_checkable
+class WholeQuery(Protocol):
+    """A statistic that is not a sum over rows: a function of the table of weighted cells of a public grid.
+
+    `evaluate` is called behind the door only, with the occupied cells' numbers, ascending, and how many rows each has.
+    It must be exact, and must never raise because of what the table holds; an empty table is a normal one.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def domain(self) -> Domain: ...
+    @property
+    def grid(self) -> Grid: ...
+    @property
+    def size(self) -> int: ...
+    def sensitivity(self, neighbours: Neighbours) -> Sensitivity: ...
+    def evaluate(self, cells: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]: ...
 
 
 class KeyedQuery(Protocol):

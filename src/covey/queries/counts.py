@@ -11,8 +11,7 @@ from covey.errors import ParameterError
 from covey.events import Sensitivity
 from covey.public import Domain, Neighbours
 from covey.queries.base import Rows
-
-MOST_CELLS = 2**24
+from covey.queries.grid import MOST_CELLS, Grid
 
 
 def one_unit(neighbours: Neighbours) -> Sensitivity:
@@ -35,44 +34,6 @@ class Count:
 
     def accumulate(self, rows: Rows, out: NDArray[np.int64]) -> None:
         out[0] += rows.shape[1]
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A public grid of equal cells: `per_axis` cells along each axis of the domain's cube."""
-
-    domain: Domain
-    per_axis: int
-
-    def __post_init__(self) -> None:
-        if self.per_axis < 1 or self.cells >= 2**62:
-            raise ParameterError("grid", "needs at least 1 cell per axis and fewer than 2^62 in all")
-
-    @property
-    def cells(self) -> int:
-        return int(self.per_axis**self.domain.dimension)
-
-    def index(self, rows: Rows) -> NDArray[np.int64]:
-        """The cell of each lattice row, last axis fastest."""
-        width = 2 * self.domain.limit + 1
-        cell = np.zeros(rows.shape[1], dtype=np.int64)
-        for coordinate in rows:
-            place = (coordinate.astype(np.float64) + self.domain.limit) * self.per_axis  # exact: below 2^52
-            place /= width
-            cell *= self.per_axis
-            cell += place.astype(np.int64)
-        return cell
-
-    def midpoints(self, cells: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
-        """The middle of each cell (of all, by default), in lattice units: shape (cells, d)."""
-        numbers = np.arange(self.cells) if cells is None else cells
-        axis = (np.arange(self.per_axis) + 0.5) / self.per_axis
-        axis = axis * (2 * self.domain.limit + 1) - self.domain.limit - 0.5
-        middle = np.empty((len(numbers), self.domain.dimension))
-        for j in reversed(range(self.domain.dimension)):
-            numbers, place = np.divmod(numbers, self.per_axis)
-            middle[:, j] = axis[place]
-        return middle
 
 
 @dataclass(frozen=True)

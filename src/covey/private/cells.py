@@ -1,0 +1,95 @@
+"""Rows as a table of weighted cells: what whole queries and `drop_nearest` work on. Proof: cells.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.errors import ParameterError
+from covey.noise.source import Source
+from covey.private.engine import Sealed
+from covey.queries.base import KeyedQuery, Query
+from covey.queries.blocks import BlockCentres
+from covey.queries.grid import MOST_CELLS, Grid
+from covey.queries.voronoi import exact_scores
+
+Integers = NDArray[np.int64]
+CHUNK_ROWS = 2**15
+
+
+class CellEngine(Sealed):
+    """Rows moved to the middle of their cell of a public grid, held as (cell, how many rows) in ascending order.
+
+    Moving each row to its cell is a map of single rows, so neighbours stay neighbours. The table is made when it is
+    first needed.
+    """
+
+    def __init__(self, grid: Grid, read: Callable[[], tuple[Integers, Integers]]) -> None:
+        if grid.cells > MOST_CELLS:
+            raise ParameterError("grid", f"has {grid.cells} cells; a table of cells holds at most 2^24")
+        self._grid = grid
+        self._read: Callable[[], tuple[Integers, Integers]] | None = read
+        self._table: tuple[Integers, Integers] | None = None
+
+    def cells(self, grid: Grid) -> tuple[Integers, Integers]:
+        if grid != self._grid:
+            raise ParameterError("grid", "these rows were already moved to the cells of another grid")
+        if self._table is None and self._read is not None:
+            self._table, self._read = self._read(), None
+        assert self._table is not None
+        return self._table
+
+    def drop_nearest(self, centres: Integers, how_many: int) -> CellEngine:
+        """All rows but the `how_many` nearest to any of the centres (lattice points, one per line).
+
+        The order is total: squared distance from the cell's lattice point, then the cell's number (its coordinates,
+        first axis first); rows of one cell are equal. If fewer rows are left, none stay.
+        """
+        cells, counts = self.cells(self._grid)
+        order = np.argsort(self._squared_distances(cells, centres), kind="stable")  # ties: the lower cell first
+        before = np.cumsum(counts[order]) - counts[order]
+        dropped = np.clip(how_many - before, 0, counts[order])
+        left = counts.copy()
+        left[order] -= dropped
+        stay = left > 0
+        rest = cells[stay], left[stay]
+        return CellEngine(self._grid, lambda: rest)
+
+    def _squared_distances(self, cells: Integers, centres: Integers) -> NDArray[np.float64]:
+        """Exact integers: the squared distance from each cell's lattice point to the nearest centre."""
+        out = np.empty(len(cells))
+        step = max(64, CHUNK_ROWS // len(centres))
+        for start in range(0, len(cells), step):
+            points = self._grid.lattice_points(cells[start : start + step])
+            norms = np.square(points.astype(np.float64)).sum(axis=0)  # whole numbers below 2^52: exact in any order
+            out[start : start + step] = exact_scores(points, centres).min(axis=0) + norms
+        return out
+
+    def _rows(self) -> Iterator[NDArray[np.int32]]:
+        cells, counts = self.cells(self._grid)
+        ends = np.cumsum(counts)
+        total = int(ends[-1]) if len(ends) else 0
+        for start in range(0, total, CHUNK_ROWS):
+            place = np.searchsorted(ends, np.arange(start, min(start + CHUNK_ROWS, total)), side="right")
+            yield self._grid.lattice_points(cells[place])
+
+    def total(self, query: Query) -> Integers:
+        out = np.zeros(query.size, dtype=np.int64)
+        for rows in self._rows():
+            query.accumulate(rows, out)
+        return out
+
+    def totals_by_key(self, query: KeyedQuery) -> tuple[Integers, Integers]:
+        cells, counts = self.cells(self._grid)
+        keys, where = np.unique(query.keys(self._grid.lattice_points(cells)), return_inverse=True)
+        totals = np.zeros(len(keys), dtype=np.int64)
+        np.add.at(totals, where, counts)
+        return keys, totals
+
+    def block_outputs(self, query: BlockCentres, source: Source) -> Integers:
+        rows = np.concatenate([np.empty((self._grid.domain.dimension, 0), dtype=np.int32), *self._rows()], axis=1)
+        count = rows.shape[1]
+        block = (source.words(count, np.uint64) % np.uint64(query.blocks)).astype(np.int64)
+        return query.outputs(rows, block, source.words(count, np.uint64))
