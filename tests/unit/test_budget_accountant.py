@@ -9,7 +9,7 @@ import pytest
 from scipy.special import log_ndtr
 
 from covey.budget import Cost, compose
-from covey.budget.accountant import _distribution_epsilon, _tally
+from covey.budget.accountant import _distribution_epsilon, _tally, calibrate_pure
 from covey.budget.gaussian import delta_bound, epsilon_bound, mu_bound, root_up
 from covey.errors import ParameterError
 from covey.events import Approximate, Event, Gaussian, Pure
@@ -45,9 +45,41 @@ def exact_epsilon(events: list[Event], delta: float) -> float:
 
 
 def test_pure_events_add_up_exactly_and_need_no_delta():
-    assert compose([Pure(Fraction(1, 10))] * 10, delta=DELTA) == Cost(Fraction(1), Fraction(0))
+    assert compose([Pure(Fraction(1, 10))] * 10, delta=Fraction(0)) == Cost(Fraction(1), Fraction(0))
+    assert compose([Pure(Fraction(1))] * 3, delta=DELTA) == Cost(Fraction(3), Fraction(0))  # no use for a delta
+    assert compose([Pure(Fraction(1))], delta=DELTA) == Cost(Fraction(1), Fraction(0))
     assert compose([Pure(Fraction(1, 3)), Pure(Fraction(1, 7))], delta=Fraction(0)) == Cost(Fraction(10, 21))
     assert compose([Approximate(Fraction(1, 3), Fraction(0))], delta=Fraction(0)) == Cost(Fraction(1, 3))
+
+
+def test_many_small_pure_events_may_use_a_delta():
+    events = [Pure(Fraction(1, 100))] * 12
+    cost = compose(events, delta=Fraction(1, 100))
+    optimum = exact_epsilon(events, 0.01)
+    assert optimum <= cost.epsilon <= Fraction(optimum) * Fraction(101, 100)
+    assert cost.epsilon < Fraction(12, 100)
+    assert cost.delta == Fraction(1, 100)
+
+
+@pytest.mark.parametrize("delta", [Fraction(0), DELTA, Fraction(1, 100)])
+@pytest.mark.parametrize("weights", [(Fraction(1),), (Fraction(1), Fraction(2)) * 60, (Fraction(1),) * 300])
+def test_calibrated_pure_events_fill_the_budget_and_never_exceed_it(weights, delta):
+    epsilon = Fraction(1, 2)
+    amounts = calibrate_pure(weights=weights, epsilon=epsilon, delta=delta)
+    assert all(a * weights[0] == amounts[0] * w for a, w in zip(amounts, weights, strict=True))
+    assert compose(list(map(Pure, amounts)), delta=delta).within(Cost(epsilon, delta))
+    assert sum(amounts) >= epsilon
+    assert delta or sum(amounts) == epsilon
+    larger = [Pure(a * Fraction(105, 100)) for a in amounts]
+    assert not compose(larger, delta=delta).within(Cost(epsilon, delta))
+    if len(weights) == 300 and delta:
+        assert sum(amounts) > 3 * epsilon
+
+
+def test_calibration_of_pure_events_refuses_what_makes_no_sense():
+    for weights, epsilon, delta in [((), 1, 0), ((Fraction(0),), 1, 0), ((1,), 0, 0), ((1,), 1, 1)]:
+        with pytest.raises(ParameterError):
+            calibrate_pure(weights=weights, epsilon=Fraction(epsilon), delta=Fraction(delta))
 
 
 def test_nothing_costs_nothing():
