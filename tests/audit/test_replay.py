@@ -76,6 +76,9 @@ class Replay(Curator):
         self._source = source
         return found
 
+    def grow(self, tree, mechanism):
+        return self._answer(tree, mechanism, None, lambda: Curator.grow(self, tree, mechanism))
+
     def public_count(self):
         count = super().public_count()
         self.questions.append(("public count", count))

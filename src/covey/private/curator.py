@@ -23,12 +23,14 @@ from covey.noise.source import Source
 from covey.private.cells import CellEngine
 from covey.private.engine import Engine, Sealed, exact
 from covey.private.memory import MemoryEngine
+from covey.private.trees import Grows, grow
 from covey.public import Domain, Neighbours
 from covey.queries.base import KeyedQuery, Query, WholeQuery
 from covey.queries.blocks import BlockCentres
 from covey.queries.counts import Count
 from covey.queries.grid import Grid
 from covey.queries.projection import Projection
+from covey.queries.tree import Nodes, Tree
 
 Integers = NDArray[np.int64]
 
@@ -131,6 +133,13 @@ class Curator(Sealed):
         outputs = self._engine.block_outputs(query, self._source)
         return mechanism.average(outputs, self.domain.limit, self._source)
 
+    def grow(self, tree: Tree, mechanism: Grows) -> Nodes:
+        """The leaves of a tree whose nodes split by noisy decisions: one event however deep. Proof: noise/tree.md."""
+        if mechanism.fan_out != tree.fan_out:
+            raise ParameterError("fan_out", f"of the mechanism must be the tree's, {tree.fan_out}")
+        self._draw(tree, mechanism.event())
+        return grow(self._engine, tree, mechanism, neighbours=self.neighbours, source=self._source)
+
     def public_count(self) -> int:
         """The number of rows, where the relation makes it public: replace-one. Free, but only once charged."""
         if self.neighbours is not Neighbours.REPLACE_ONE:
@@ -200,7 +209,7 @@ class Curator(Sealed):
         self._draw(query, event)
         return query.sensitivity(self.neighbours)
 
-    def _draw(self, query: Query | WholeQuery | KeyedQuery | BlockCentres, event: Event) -> None:
+    def _draw(self, query: Query | WholeQuery | KeyedQuery | BlockCentres | Tree, event: Event) -> None:
         self._same_domain(query.domain)
         self._desk.check(query.name)
         self._reserve.draw(event, why=query.name)

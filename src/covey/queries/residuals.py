@@ -11,7 +11,7 @@ from covey.public import Domain, Neighbours
 from covey.queries.base import Rows
 from covey.queries.clipping import Clip, Norm
 from covey.queries.projection import Projection
-from covey.queries.voronoi import nearest
+from covey.queries.voronoi import nearest, sums_by_label
 
 MOST_ROWS = 2**16  # of a block: bounds the memory, and keeps every sum far from 2^53
 
@@ -79,10 +79,8 @@ class ResidualSums:
         for start in range(0, rows.shape[1], MOST_ROWS):
             block = rows[:, start : start + MOST_ROWS]
             label = self.labels(block)
-            member = np.zeros((k, len(label)))
-            member[label, np.arange(len(label))] = 1.0
-            sums = member @ self.clip.residuals(block, label).T  # exact: at most 2^24·2^16 in any order
-            table[:, :d] += sums.astype(np.int64)
+            residuals = self.clip.residuals(block, label)
+            table[:, :d] += sums_by_label(residuals, label, k)  # exact: at most 2^24·2^16 in any order
             if self.with_counts:
                 table[:, d] += self.clip.unit_limit * np.bincount(label, minlength=k)
 

@@ -1,0 +1,98 @@
+"""A tree grown level by level behind the door: exact counts in, decisions with noise, leaves out. Proof: noise/tree.md.
+
+The rows are passed over once for many levels: they are counted in the nodes that hold any of them some levels down, and
+the counts of the nodes above are sums of these. In memory one pass serves all levels. An engine that streams rows
+keeps a table of at most `TABLE` nodes, and passes again for what is below the nodes that still split.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.events import Event
+from covey.noise.source import Source
+from covey.private.cells import CellEngine
+from covey.private.engine import Engine, Sealed
+from covey.private.memory import MemoryEngine
+from covey.public import Neighbours
+from covey.queries.tree import Nodes, Tree, TreeNodes
+
+MOST_NODES = 2**20  # of a level: if the next one would be wider, the tree stops growing
+TABLE = 2**20  # nodes that one pass over streamed rows counts, or the level itself if that is wider
+
+Integers = NDArray[np.int64]
+
+
+class Grows(Protocol):
+    """A mechanism that decides which nodes of a tree split, private for all levels together."""
+
+    @property
+    def fan_out(self) -> int: ...
+    def event(self) -> Event: ...
+    def splits(self, counts: Integers, *, depth: int, neighbours: Neighbours, source: Source) -> NDArray[np.bool_]: ...
+
+
+def grow(engine: Engine, tree: Tree, mechanism: Grows, *, neighbours: Neighbours, source: Source) -> Nodes:
+    """The leaves of a tree whose nodes split as the mechanism decides.
+
+    Besides the decisions, only public numbers end the growth: `tree.most_depth`, and `MOST_NODES`, which is compared
+    with the number of nodes that the decisions made.
+    """
+    bits, children = tree.axes_per_split, np.arange(tree.fan_out)
+    nodes = local = np.zeros(1, dtype=np.int64)  # keys in the tree, and in the table of the last pass
+    depth, table = 0, _Table()
+    leaves: list[tuple[int, Integers]] = []
+    while len(nodes) and depth < tree.deepest:
+        if depth > table.bottom:
+            table, local = _count(engine, tree, nodes, depth), np.arange(len(nodes))
+        counts = table.rows(local, shift=(table.bottom - depth) * bits)
+        split = mechanism.splits(counts, depth=depth, neighbours=neighbours, source=source)
+        leaves.append((depth, nodes[~split]))
+        nodes, local = nodes[split], local[split]
+        if len(nodes) * tree.fan_out > MOST_NODES:
+            break
+        nodes, local = (((each << bits)[:, None] + children).ravel() for each in (nodes, local))
+        depth += 1
+    leaves.append((depth, nodes))
+    depths = np.concatenate([np.full(len(keys), depth, dtype=np.int64) for depth, keys in leaves])
+    return tree.in_order(depths, np.concatenate([keys for _, keys in leaves]))
+
+
+class _Table(Sealed):
+    """Rows by node, exact: ascending keys, and how many rows come before each (None: every row has its own key)."""
+
+    def __init__(self, keys: Integers | None = None, before: Integers | None = None, *, bottom: int = -1) -> None:
+        self._keys = np.empty(0, dtype=np.int64) if keys is None else keys
+        self._before = before
+        self.bottom = bottom  # the depth of the nodes that are counted
+
+    def rows(self, local: Integers, *, shift: int) -> Integers:
+        """The rows of nodes, each of which covers a range of 2^shift keys."""
+        first = np.searchsorted(self._keys, local << shift)
+        beyond = np.searchsorted(self._keys, (local + 1) << shift)
+        if self._before is not None:
+            first, beyond = self._before[first], self._before[beyond]
+        return np.asarray(beyond - first, dtype=np.int64)
+
+
+def _count(engine: Engine, tree: Tree, nodes: Integers, depth: int) -> _Table:
+    """One pass over the rows: how many are in each node below these, as far down as the engine may go at once."""
+    levels = tree.deepest - 1 - depth  # the deepest level decides nothing
+    if not isinstance(engine, MemoryEngine | CellEngine):
+        levels = min(levels, _levels(len(nodes), tree.axes_per_split))
+    query = TreeNodes(tree, nodes=nodes, depth=depth, levels=levels)
+    if isinstance(engine, MemoryEngine):
+        return _Table(engine.sorted_keys(query), bottom=depth + levels)
+    keys, counts = engine.totals_by_key(query)
+    return _Table(keys, np.concatenate([[0], np.cumsum(counts)]), bottom=depth + levels)
+
+
+def _levels(nodes: int, bits: int) -> int:
+    """How many levels below so many nodes fit into a table."""
+    levels = 0
+    while nodes << (levels + 1) * bits <= TABLE:
+        levels += 1
+    return levels

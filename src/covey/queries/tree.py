@@ -1,0 +1,259 @@
+"""Public trees of boxes, each split in halves along its longest axes, and the rows in their nodes. Proof: tree.md."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.errors import ParameterError
+from covey.events import Sensitivity
+from covey.public import Domain, Neighbours
+from covey.queries.base import Rows
+from covey.queries.counts import one_unit
+
+MOST_KEY_BITS = 62
+PREFIX_BITS = 18  # of a key, at most: rows are told apart by a table of prefixes first
+_PIECE_BITS = 13  # of an axis' cell: its bits are spread over a key by tables of this size
+
+Integers = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """All boxes that a domain's cube can be split into, one halving of `axes_per_split` axes after another.
+
+    widths : how long each axis is, in any unit (all alike by default); public. A split halves the longest axes of
+        the box, ties the lower axis, so all boxes of one depth are split along the same axes.
+    most_depth : the depth at which no box is split any more; as deep as the lattice and 62-bit keys allow, by default.
+
+    A node is its depth and a key: the halves it lies in, one bit for each halving, 0 for the lower half, the first
+    halving first. The parent's key is key >> axes_per_split. The root is (0, 0).
+    """
+
+    domain: Domain
+    widths: tuple[float, ...] | None = None
+    axes_per_split: int = 1
+    most_depth: int | None = None
+    name: str = "tree"
+
+    def __post_init__(self) -> None:
+        d = self.domain.dimension
+        if not isinstance(self.axes_per_split, int) or not 1 <= self.axes_per_split <= min(d, 16):
+            raise ParameterError("axes_per_split", "must be from 1 to the number of columns, at most 16")
+        if self.widths is not None:
+            widths = tuple(float(width) for width in self.widths)
+            if len(widths) != d or not all(math.isfinite(width) and width > 0 for width in widths):
+                raise ParameterError("widths", f"must be {d} positive numbers, one for each column")
+            object.__setattr__(self, "widths", widths)
+        deepest = len(self._halvings()) // self.axes_per_split
+        if self.most_depth is None:
+            object.__setattr__(self, "most_depth", deepest)
+        elif not isinstance(self.most_depth, int) or not 0 <= self.most_depth <= deepest:
+            raise ParameterError("most_depth", f"must be a whole number from 0 to {deepest} for this tree")
+
+    @property
+    def fan_out(self) -> int:
+        """How many children a node has."""
+        return 1 << self.axes_per_split
+
+    @property
+    def deepest(self) -> int:
+        """most_depth, as the number it is."""
+        assert self.most_depth is not None
+        return self.most_depth
+
+    def _halvings(self) -> tuple[int, ...]:
+        widths = self.widths or (1.0,) * self.domain.dimension
+        return _halvings(widths, self.axes_per_split, self.domain.bits - 1)
+
+    def axes(self, depth: int) -> tuple[int, ...]:
+        """The axis of every halving down to this depth, in order: one for each bit of a key."""
+        return self._halvings()[: depth * self.axes_per_split]
+
+    def keys(self, rows: Rows, depth: int) -> Integers:
+        """The key of the node of this depth that each lattice row lies in."""
+        key = np.zeros(rows.shape[1], dtype=np.int64)
+        span = 2 * self.domain.limit + 1
+        for coordinate, (halvings, pieces) in zip(rows, _spread(self.axes(depth), self.domain.dimension), strict=True):
+            if not pieces:
+                continue
+            place = coordinate + np.float64(self.domain.limit)
+            place *= 1 << halvings
+            place /= span  # rounds to the right side of every whole number: tree.md
+            cell = place.astype(np.int64)
+            for low, table in pieces:
+                key += table.take(cell >> low & len(table) - 1)
+        return key
+
+    def in_order(self, depths: Integers, keys: Integers) -> Nodes:
+        """Nodes sorted by the first place that each covers."""
+        if depths.shape != keys.shape or depths.ndim != 1 or (depths < 0).any() or (depths > self.deepest).any():
+            raise ParameterError("nodes", f"need a depth from 0 to {self.deepest} for each key")
+        if (keys < 0).any() or (keys >> depths * self.axes_per_split).any():
+            raise ParameterError("nodes", "must have keys of their depth")
+        order = np.lexsort((depths, keys << (self.deepest - depths) * self.axes_per_split))
+        return Nodes(depths[order], keys[order])
+
+    def starts(self, nodes: Nodes, depth: int) -> Integers:
+        """The first key that each node covers at a depth none of them exceeds."""
+        return np.asarray(nodes.keys << (depth - nodes.depths) * self.axes_per_split)
+
+    def boxes(self, nodes: Nodes) -> tuple[Numbers, Numbers]:
+        """The lower and upper corners of nodes, in lattice units: two arrays (nodes, d). Leaves fill the cube."""
+        shape = (self.domain.dimension, len(nodes))
+        cell, parts = np.zeros(shape, dtype=np.int64), np.ones(shape, dtype=np.int64)
+        for depth in np.unique(nodes.depths).tolist():
+            here = np.flatnonzero(nodes.depths == depth)
+            axes = self.axes(depth)
+            for place, axis in enumerate(axes):
+                bit = nodes.keys[here] >> (len(axes) - 1 - place) & 1
+                cell[axis, here] = 2 * cell[axis, here] + bit
+                parts[axis, here] *= 2
+        span, edge = 2 * self.domain.limit + 1, self.domain.limit + 0.5
+        return (cell / parts * span - edge).T, ((cell + 1) / parts * span - edge).T
+
+    def midpoints(self, nodes: Nodes) -> Numbers:
+        """The middle of each node's box, in lattice units: shape (nodes, d)."""
+        lower, upper = self.boxes(nodes)
+        return np.asarray((lower + upper) / 2)
+
+
+class Nodes:
+    """Nodes of a tree, in the order that `Tree.in_order` gives them: their depths and keys."""
+
+    def __init__(self, depths: Integers, keys: Integers) -> None:
+        self.depths, self.keys = depths.astype(np.int64), keys.astype(np.int64)  # copies
+        self.depths.setflags(write=False)
+        self.keys.setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __repr__(self) -> str:
+        return f"Nodes(depths={self.depths.tolist()}, keys={self.keys.tolist()})"
+
+
+class TreeLeaves:
+    """The number of rows in each leaf of a tree: nodes that cover the domain without overlap, in order."""
+
+    name = "rows per leaf"
+
+    def __init__(self, tree: Tree, leaves: Nodes) -> None:
+        self.tree, self.leaves = tree, tree.in_order(leaves.depths, leaves.keys)
+        self._depth = int(leaves.depths.max(initial=0))
+        self._starts = tree.starts(self.leaves, self._depth)
+        ends = self._starts + (1 << (self._depth - self.leaves.depths) * tree.axes_per_split)
+        border = 1 << self._depth * tree.axes_per_split
+        if not np.array_equal(np.append(self._starts, border), np.insert(ends, 0, 0)):
+            raise ParameterError("leaves", "must cover the domain without overlap")
+        self._top = min(self._depth, _prefix(tree, len(self.leaves)))
+        shift = (self._depth - self._top) * tree.axes_per_split
+        prefix = np.arange(1 << self._top * tree.axes_per_split, dtype=np.int64)
+        leaf = np.searchsorted(self._starts, prefix << shift, side="right") - 1
+        self._leaf = np.where(ends[leaf] >= (prefix + 1) << shift, leaf, -1).astype(
+            np.int32
+        )  # -1: several leaves share the prefix
+
+    @property
+    def domain(self) -> Domain:
+        return self.tree.domain
+
+    @property
+    def size(self) -> int:
+        return len(self.leaves)
+
+    def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        return one_unit(neighbours)
+
+    def accumulate(self, rows: Rows, out: Integers) -> None:
+        leaf = self._leaf.take(self.tree.keys(rows, self._top))
+        open_ = np.flatnonzero(leaf < 0)
+        if open_.size:
+            keys = self.tree.keys(rows[:, open_], self._depth)
+            keys.sort()  # neighbours in the search stay in the cache; who is who does not matter
+            leaf[open_] = np.searchsorted(self._starts, keys, side="right") - 1
+        np.add.at(out, leaf, 1)
+
+
+class TreeNodes:
+    """The number of rows in each node `levels` below given nodes of one depth, which ascend by key.
+
+    Key r·fan_out^levels + i stands for the i-th of those below the r-th given node; rows elsewhere share the last
+    key. Only for decisions that hide the counts, such as PrivTree's.
+    """
+
+    name = "rows per node"
+
+    def __init__(self, tree: Tree, *, nodes: Integers, depth: int, levels: int) -> None:
+        self.tree, self.nodes, self.depth, self.levels = tree, nodes, depth, levels
+        self._top = min(depth, _prefix(tree, len(nodes)))
+        self._wanted = np.zeros(1 << self._top * tree.axes_per_split, dtype=np.bool_)
+        self._wanted[nodes >> (depth - self._top) * tree.axes_per_split] = True
+
+    @property
+    def domain(self) -> Domain:
+        return self.tree.domain
+
+    @property
+    def size(self) -> int:
+        return (len(self.nodes) << self.levels * self.tree.axes_per_split) + 1
+
+    def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        return one_unit(neighbours)
+
+    def keys(self, rows: Rows) -> Integers:
+        """One key for each row, in any order."""
+        if self.depth == 0:  # the root: every row is below it
+            return self.tree.keys(rows, self.levels)
+        found = np.full(rows.shape[1], self.size - 1, dtype=np.int64)
+        perhaps = np.flatnonzero(self._wanted.take(self.tree.keys(rows, self._top)))
+        below = self.levels * self.tree.axes_per_split
+        keys = self.tree.keys(rows[:, perhaps], self.depth + self.levels)
+        keys.sort()
+        place = np.searchsorted(self.nodes, keys >> below)
+        inside = np.flatnonzero(self.nodes.take(place, mode="clip") == keys >> below)
+        found[inside] = (place[inside] << below) + (keys[inside] & (1 << below) - 1)
+        return found
+
+
+def _prefix(tree: Tree, nodes: int) -> int:
+    """The depth of a table of prefixes for so many nodes: a few times as large as their number."""
+    return min(PREFIX_BITS, nodes.bit_length() + 2) // tree.axes_per_split
+
+
+@lru_cache(maxsize=64)
+def _halvings(widths: tuple[float, ...], axes_per_split: int, most: int) -> tuple[int, ...]:
+    """The axis of every halving, as deep as `most` of each axis and 62-bit keys allow."""
+    left = np.array(widths)
+    times = np.zeros(len(widths), dtype=np.int64)
+    order: list[int] = []
+    while len(order) + axes_per_split <= MOST_KEY_BITS and (times < most).sum() >= axes_per_split:
+        longest = np.argsort(-np.where(times < most, left, -np.inf), kind="stable")[:axes_per_split]
+        left[longest] /= 2
+        times[longest] += 1
+        order += longest.tolist()
+    return tuple(order)
+
+
+@lru_cache(maxsize=64)
+def _spread(axes: tuple[int, ...], dimension: int) -> list[tuple[int, list[tuple[int, Integers]]]]:
+    """For each axis: how often it is halved, and tables that put pieces of its cell's bits where a key has them.
+
+    A piece is (how many lower bits of the cell to skip, table).
+    """
+    spread = []
+    for axis in range(dimension):
+        weights = [1 << (len(axes) - 1 - place) for place, each in enumerate(axes) if each == axis][::-1]  # low first
+        pieces = []
+        for low in range(0, len(weights), _PIECE_BITS):
+            table = np.zeros(1, dtype=np.int64)
+            for weight in weights[low : low + _PIECE_BITS]:
+                table = np.concatenate([table, table + weight])
+            pieces.append((low, table))
+        spread.append((len(weights), pieces))
+    return spread

@@ -1,0 +1,83 @@
+"""Nodes split as often as the exact formula says; five per cent more or less noise is told apart."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, chi2
+
+from covey.noise.source import SeededSource
+from covey.noise.tree import PrivTree
+from covey.private import trees
+from covey.private.memory import MemoryEngine
+from covey.private.tables import ArrayTable
+from covey.public import Neighbours, resolve_bounds
+from covey.queries.tree import Tree
+
+ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
+DRAWS = 200_000
+WRONG = 1e-9
+
+
+def probability(rows: float, *, depth: int, noise: float, bias: float, theta: float, unit: float) -> float:
+    """P(max(rows - depth·bias, theta - bias) + X > theta), all in rows, X on multiples of 1/unit: summed by hand."""
+    short = theta - max(rows - depth * bias, theta - bias)  # splits if X > short
+    q = math.exp(-1 / (noise * unit))
+    least = round(short * unit) + 1  # the smallest number of units that suffices
+    if least > 0:
+        return q**least / (1 + q)
+    return 1 - q ** (1 - least) / (1 + q)
+
+
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+@pytest.mark.parametrize(("epsilon", "fan_out", "theta"), [(Fraction(1, 2), 4, 0), (Fraction(1), 2, 10)])
+@pytest.mark.parametrize(("off", "accepted"), [(1.0, True), (0.95, False), (1.05, False)])
+def test_split_probabilities_have_the_promised_scale_and_this_test_can_tell(
+    epsilon, fan_out, theta, relation, off, accepted
+):
+    mechanism = PrivTree(epsilon, fan_out, theta)
+    units = mechanism.units(relation)
+    noise, bias = units.noise / units.row, units.bias / units.row
+    source = SeededSource(5)
+    statistic, cases = 0.0, 0
+    for depth in (0, 1, 3):
+        for rows in (
+            0,
+            theta + depth * bias - 0.6 * bias,
+            theta + depth * bias + noise,
+            theta + depth * bias + 2 * noise,
+        ):
+            count = max(0, round(rows))
+            split = mechanism.splits(
+                np.full(DRAWS, count, dtype=np.int64), depth=depth, neighbours=relation, source=source
+            )
+            p = probability(count, depth=depth, noise=noise * off, bias=bias, theta=theta, unit=units.row)
+            statistic += (split.sum() - DRAWS * p) ** 2 / (DRAWS * p * (1 - p))
+            cases += 1
+    assert (chi2.sf(statistic, cases) > WRONG) == accepted
+
+
+def test_an_empty_node_splits_once_in_twice_the_fan_out():
+    for fan_out in (2, 4, 16):
+        empty = np.zeros(DRAWS, dtype=np.int64)
+        for depth, expected in ((0, 1 / 2), (1, 1 / (2 * fan_out)), (9, 1 / (2 * fan_out))):
+            split = PrivTree(Fraction(1), fan_out).splits(empty, depth=depth, neighbours=ADD, source=SeededSource(1))
+            assert abs(split.mean() - expected) < 0.005
+
+
+@pytest.mark.parametrize(("off", "accepted"), [(1.0, True), (1.3, False)])
+def test_whole_trees_stop_at_the_root_as_often_as_they_should(off, accepted):
+    """Through the engine: so many rows that the root stays whole in about one tree of five."""
+    domain = resolve_bounds((-1, 1), names=None, width=1)
+    tree, mechanism = Tree(domain, most_depth=1), PrivTree(Fraction(1, 10), 2)
+    units = mechanism.units(ADD)
+    count = round(units.noise / units.row * 0.9)
+    engine, source = MemoryEngine(ArrayTable(np.zeros((count, 1))), domain), SeededSource(2)
+    whole = sum(len(trees.grow(engine, tree, mechanism, neighbours=ADD, source=source)) == 1 for _ in range(4000))
+    p = 1 - probability(
+        count, depth=0, noise=off * units.noise / units.row, bias=units.bias / units.row, theta=0, unit=units.row
+    )
+    assert (binomtest(whole, 4000, p).pvalue > 1e-4) == accepted
