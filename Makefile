@@ -36,7 +36,7 @@ audit: .venv/.dev
 
 bench: .venv/.dev
 	$(BIN)/python benchmarks/noise.py
-	$(BIN)/python benchmarks/speed.py
+	$(BIN)/covey bench speed --out benchmarks/results/speed.json
 
 clean:
 	rm -rf .venv build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -17,9 +17,11 @@ from covey.errors import (
 if TYPE_CHECKING:
     from covey.budget.ledger import Ledger
     from covey.coreset import Coreset
-    from covey.estimators import KMeans
+    from covey.coreset_merge import CoresetStream
+    from covey.estimators import KMeans, KMedian, PrivateCoreset
     from covey.public import Ball, Box, Neighbours, Person
     from covey.release import Certificate, Release
+    from covey.truthful import truthful_bound
 
 __version__ = "0.1.0"
 
@@ -29,17 +31,21 @@ __all__ = [
     "BudgetError",
     "Certificate",
     "Coreset",
+    "CoresetStream",
     "CoveyError",
     "DataError",
     "FormatError",
     "KMeans",
+    "KMedian",
     "Ledger",
     "LedgerError",
     "Neighbours",
     "NotNumericError",
     "ParameterError",
     "Person",
+    "PrivateCoreset",
     "Release",
+    "truthful_bound",
 ]
 
 _HOMES = {  # imported when first used, so that `covey --help` does not wait for scikit-learn
@@ -47,11 +53,15 @@ _HOMES = {  # imported when first used, so that `covey --help` does not wait for
     "Box": "covey.public",
     "Certificate": "covey.release",
     "Coreset": "covey.coreset",
+    "CoresetStream": "covey.coreset_merge",
     "KMeans": "covey.estimators",
+    "KMedian": "covey.estimators",
     "Ledger": "covey.budget.ledger",
     "Neighbours": "covey.public",
     "Person": "covey.public",
+    "PrivateCoreset": "covey.estimators",
     "Release": "covey.release",
+    "truthful_bound": "covey.truthful",
 }
 
 

@@ -12,29 +12,38 @@ import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from covey import __version__
 from covey.cli_bench import bench
+from covey.cli_coreset import coreset, query
+from covey.cli_fit import check_shared, make_release, publish, save_json
 from covey.cli_ledger import ledger
-from covey.errors import CoveyError, DataError, ParameterError
-from covey.options import check_axes, check_outputs, read_bounds, read_params
-from covey.words import in_words, paragraph, printable, show_centres, show_table
-
-if TYPE_CHECKING:
-    from covey.budget.ledger import Ledger
-    from covey.release import Release
+from covey.errors import CoveyError, ParameterError
+from covey.options import Shared, promise_options, read_params, release_options
+from covey.words import in_words, printable, show_release, show_table
 
 OPTIONS = {  # what the command line calls the parameters of the library
     "n_clusters": "-k",
     "algorithm_params": "--param",
+    "method_params": "--param",
     "random_state": "--seed",
+    "centres": "--centers",
+    "alternatives": "--centers",
+    "k": "-k",
+    "m": "--reduce",
+    "path": "--out",
     **{
-        name: f"--{name}" for name in ("epsilon", "delta", "bounds", "algorithm", "neighbours", "dataset", "lon", "lat")
+        name: f"--{name}"
+        for name in (
+            *("epsilon", "delta", "bounds", "algorithm", "method", "objective", "neighbours", "dataset"),
+            *("lon", "lat", "plot"),
+        )
     },
 }
+GUARANTEES = {"pure": "epsilon", "approximate": "(epsilon, delta)", "either": "epsilon, or (epsilon, delta)"}
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -50,6 +59,8 @@ def cli(context: click.Context) -> None:
       covey fit trips.csv -k 5 --epsilon 1 --bounds lon=-74.1:-73.9,lat=40.7:40.9 --out release.json
       covey ledger init city.ledger --dataset trips --epsilon 3
       covey fit trips.csv -k 5 --epsilon 1 --bounds 0:1,0:1 --ledger city.ledger --dataset trips
+      covey coreset trips.csv --epsilon 1 --bounds lon=-74.1:-73.9,lat=40.7:40.9 --out coreset.parquet
+      covey query coreset.parquet --centers sites.csv --objective k-median
       covey algorithms
 
     Every command explains itself: covey fit --help.
@@ -61,59 +72,17 @@ def cli(context: click.Context) -> None:
 @cli.command(short_help="Find private centres of the rows of a CSV or Parquet file.")
 @click.argument("data", metavar="DATA")
 @click.option("-k", "k", type=int, required=True, metavar="K", help="Number of centres.")
-@click.option("--epsilon", type=float, required=True, metavar="E", help="Privacy budget of this release; 0.1 to 3.")
-@click.option(
-    "--bounds",
-    multiple=True,
-    metavar="[NAME=]LOW:HIGH",
-    help="Public range of a column, known without looking at the rows. Repeat it, or separate by commas. "
-    "Only the columns named are used; ranges without names are for all columns, in their order.",
-)
-@click.option("--ball", type=float, metavar="RADIUS", help="Instead of --bounds: rows lie within RADIUS of the origin.")
-@click.option("--delta", type=float, metavar="D", help="Exceptional chance, for algorithms that need one.")
+@promise_options
 @click.option("--algorithm", default="auto", show_default=True, metavar="NAME", help="See `covey algorithms`.")
-@click.option("--param", multiple=True, metavar="NAME=VALUE", help="A parameter of the algorithm. Repeatable.")
 @click.option(
-    "--neighbours",
-    type=click.Choice(["add-remove", "replace-one"]),
-    default="add-remove",
+    "--objective",
+    type=click.Choice(["k-means", "k-median"]),
+    default="k-means",
     show_default=True,
-    help="What is hidden: whether a person is in the data, or their values (the number of rows is then public).",
+    help="What centres are to keep small: squared distances, or distances.",
 )
-@click.option("--ledger", "ledger_file", metavar="FILE", help="Charge the budget kept in this ledger.")
-@click.option("--dataset", metavar="NAME", help="The data set's name in the ledger and in the certificate.")
-@click.option("--key", metavar="KEY", help="With --ledger: the same key and request again costs nothing.")
-@click.option("--out", metavar="FILE", help="Write the release here, as JSON.")
-@click.option("--geojson", metavar="FILE", help="Write the centres here, for a map.")
-@click.option("--lon", metavar="NAME", help="With --geojson: the column that is the longitude.")
-@click.option("--lat", metavar="NAME", help="With --geojson: the column that is the latitude.")
-@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Repeatable noise for tests: NOT PRIVATE.")
-@click.option("--allow-seeded", is_flag=True, help="Let --out and --geojson write a release made with --seed.")
-@click.option("--json", "as_json", is_flag=True, help="Print the release document and nothing else.")
-@click.option("--quiet", is_flag=True, help="Print nothing (except the document, with --json).")
-def fit(
-    *,
-    data: str,
-    k: int,
-    epsilon: float,
-    bounds: tuple[str, ...],
-    ball: float | None,
-    delta: float | None,
-    algorithm: str,
-    param: tuple[str, ...],
-    neighbours: str,
-    ledger_file: str | None,
-    dataset: str | None,
-    key: str | None,
-    out: str | None,
-    geojson: str | None,
-    lon: str | None,
-    lat: str | None,
-    seed: int | None,
-    allow_seeded: bool,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+@release_options
+def fit(*, data: str, k: int, algorithm: str, objective: str, **shared: Any) -> None:
     """Find K centres of the rows of DATA, a CSV or Parquet file, with differential privacy.
 
     \b
@@ -123,104 +92,31 @@ def fit(
       covey fit trips.csv -k 5 --epsilon 1 --bounds lon=-74.1:-73.9,lat=40.7:40.9 \\
           --ledger city.ledger --dataset trips --key monday --geojson centres.geojson
     """
-    outputs = [path for path in (out, geojson) if path is not None]
-    if seed is not None and outputs and not allow_seeded:
-        raise click.UsageError(
-            "--seed: a seeded release is not private; --allow-seeded writes it to a file all the same"
-        )
-    if quiet and not (outputs or as_json):
-        raise click.UsageError("--quiet: without --out, --geojson or --json nothing would be left of the release")
-    if ledger_file is not None and dataset is None:
-        raise click.UsageError("--dataset: a ledger counts per data set; say which one this is")
-    if key is not None and ledger_file is None:
-        raise click.UsageError("--key: needs --ledger, where finished releases are kept")
-    check_outputs(outputs, inputs=[path for path in (data, ledger_file) if path is not None])
+    options = Shared(**shared)
+    domain = check_shared(data, options)
 
-    from covey.fitting import fit as fit_rows
-    from covey.terminal import progress_bar
+    from covey.methods import clustering_algorithm
 
-    domain = read_bounds(bounds, ball)
-    if geojson is not None:
-        check_axes(data, domain, lon=lon, lat=lat)
-    book = open_ledger(ledger_file, key=key)
-    seen = 0 if book is None else book.head.sequence
-    with progress_bar(show=not quiet) as progress:
-        release = fit_rows(
-            data,
-            k=k,
-            epsilon=epsilon,
-            delta=delta,
-            bounds=domain,
-            algorithm=algorithm,
-            algorithm_params=read_params(param),
-            neighbours=neighbours,
-            ledger=book,
-            dataset=dataset,
-            random_state=seed,
-            progress=progress,
-        )
-    problem = None
-    try:
-        if out is not None:
-            release.save(out)
-        if geojson is not None:
-            save_json(geojson, release.to_geojson(lon=lon, lat=lat))
-    except DataError as error:
-        problem = error  # the budget is spent: what it bought goes to stdout rather than nowhere
-    if as_json or problem is not None:
-        print_bytes(release.to_json())
-    elif not quiet:
-        show_release(release)
-        if book is not None and release.certificate.ledger is not None:
-            show_charge(book, release, again=release.certificate.ledger.sequence <= seen)
-        if outputs:
-            print(f"Wrote {printable(', '.join(outputs))}.")
-    if problem is not None:
-        raise problem
-
-
-def open_ledger(path: str | None, *, key: str | None) -> Ledger | None:
-    if path is None:
-        return None
-    from covey.budget.ledger import Ledger
-
-    book = Ledger.open(path)
-    return book if key is None else book.with_key(key)
-
-
-def show_release(release: Release) -> None:
-    certificate = release.certificate
-    chosen = certificate.parameters.get("chosen")
-    algorithm = certificate.algorithm + (f" ({chosen})" if chosen else "")
-    print(f"{release.objective} by {algorithm}: {len(release.centres)} centres to publish\n")
-    show_centres(release)
-    print(f"\n{paragraph(certificate.statement)}\n")
-
-
-def show_charge(book: Ledger, release: Release, *, again: bool) -> None:
-    from covey.budget.amounts import shown
-    from covey.release import in_full
-
-    certificate = release.certificate
-    account = book.datasets()[certificate.dataset or ""]
-    what = "This key was finished before: the stored release, at no cost."
-    if not again:
-        what = f"Charged epsilon {in_full(certificate.epsilon)} to data set {printable(repr(certificate.dataset))}."
-    if account.remaining is not None and account.total is not None:
-        what += f" Left: {shown(account.remaining.epsilon)} of {shown(account.total.epsilon)}."
-    print(what)
-
-
-def save_json(path: str, document: dict[str, Any]) -> None:
-    from covey.storage import write_whole
-
-    write_whole(path, (json.dumps(document, indent=2) + "\n").encode())
-
-
-def print_bytes(content: bytes) -> None:
-    sys.stdout.flush()
-    sys.stdout.buffer.write(content)
-    sys.stdout.buffer.flush()
+    made = make_release(
+        data,
+        options,
+        k=k,
+        domain=domain,
+        objective=objective,
+        algorithm=clustering_algorithm(algorithm, objective),
+        parameters=read_params(options.param),
+    )
+    release = made.release
+    publish(
+        made,
+        options,
+        files=[
+            (options.out, lambda path: release.save(path)),
+            (options.geojson, lambda path: save_json(path, release.to_geojson(lon=options.lon, lat=options.lat))),
+        ],
+        document=release.to_json,
+        show=lambda: show_release(release),
+    )
 
 
 @cli.command()
@@ -247,7 +143,7 @@ def algorithms(*, as_json: bool) -> None:
             "name": row.name,
             "summary": row.summary,
             "objectives": list(row.objectives),
-            "guarantee": "epsilon" if row.guarantee == "pure" else "(epsilon, delta)",
+            "guarantee": GUARANTEES[row.guarantee],
             "neighbours": [str(each) for each in row.neighbours],
             "engines": list(row.engines),
             "parameters": row.parameters,
@@ -261,8 +157,8 @@ def algorithms(*, as_json: bool) -> None:
     show_table(list(rows[0]), [[in_words(value) for value in row.values()] for row in rows])
 
 
-cli.add_command(ledger)
-cli.add_command(bench)
+for command in (coreset, query, ledger, bench):
+    cli.add_command(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -9,7 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from covey.coreset import Coreset
+from covey.errors import ParameterError
+from covey.geo import find_axes
 from covey.release import Release, in_full
+from covey.words import corners
 
 Points = NDArray[np.float64]
 
@@ -144,3 +148,75 @@ def scale_bar(axes: Any, east: float, north: float, *, km: float = 5.0) -> None:
     start = end - km / 111.2
     axes.plot([start, start, end, end], [y + 0.002, y, y, y + 0.002], color=INK, lw=1.4, zorder=6)
     axes.annotate(f"{km:g} km", ((start + end) / 2, y + 0.0012), ha="center", size=9.5, color=INK, zorder=6)
+
+
+def coreset_plot(coreset: Coreset, *, lon: str | None = None, lat: str | None = None) -> bytes:
+    """A PNG of a coreset: discs whose area is the weight, and crosses where the weight is negative."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    across, up = two_columns(coreset.columns, lon, lat)
+    x, y = coreset.points[:, across], coreset.points[:, up]
+    lower, upper = (np.array(end) for end in corners(coreset.certificate.domain))
+    width, height = upper[across] - lower[across], upper[up] - lower[up]
+
+    figure = Figure(figsize=(9.6, 9.4), dpi=150, facecolor="white")
+    canvas = FigureCanvasAgg(figure)
+    axes = figure.add_axes((0.09, 0.085, 0.885, 0.78))
+    axes.set_facecolor(LAND)
+    axes.set_box_aspect(1)  # both columns are scaled alike, as distances are measured
+    heaviest = float(np.abs(coreset.weights).max()) or 1.0
+    largest = float(np.clip(60_000 / len(coreset), 6.0, 420.0))
+    areas = largest * np.abs(coreset.weights) / heaviest
+    for negative in (False, True):
+        shown = (coreset.weights < 0) == negative if negative else coreset.weights > 0
+        if not shown.any():
+            continue
+        look: dict[str, Any] = (
+            {"marker": "x", "c": "#b00020", "lw": 0.9, "alpha": 0.75, "zorder": 3}
+            if negative
+            else {"marker": "o", "c": "#2e6f95", "lw": 0, "alpha": 0.72, "zorder": 2}
+        )
+        least = float(np.clip(20_000 / len(coreset), 1.0, 14.0)) if negative else 1.0
+        axes.scatter(x[shown], y[shown], s=np.maximum(areas[shown], least), rasterized=True, **look)
+    axes.set_xlim(lower[across] - 0.01 * width, upper[across] + 0.01 * width)
+    axes.set_ylim(lower[up] - 0.01 * height, upper[up] + 0.01 * height)
+    axes.set_xlabel(coreset.columns[across], color=QUIET)
+    axes.set_ylabel(coreset.columns[up], color=QUIET)
+    axes.ticklabel_format(useOffset=False)
+    axes.tick_params(colors=QUIET, labelsize=9, length=3)
+    for spine in axes.spines.values():
+        spine.set_color(QUIET)
+
+    certificate = coreset.certificate
+    promise = f"ε = {in_full(certificate.epsilon)}"
+    promise += f", δ = {in_full(certificate.delta)}" if certificate.delta else ""
+    positive, below = int((coreset.weights > 0).sum()), int((coreset.weights < 0).sum())
+    crosses = f"\nCrosses ({below:,}): negative weights, where noise went below zero; in sums they cancel noise."
+    crosses = crosses if below else "\nNo weight is negative."
+    figure.text(0.09, 0.945, f"A private coreset of {len(coreset):,} points", size=19, weight="bold", color=INK)
+    figure.text(
+        0.09,
+        0.89,
+        f"Differentially private, {promise}. Discs ({positive:,}): their area is the noisy number of rows." + crosses,
+        size=10.5,
+        color=QUIET,
+        linespacing=1.45,
+    )
+    if certificate.seeded:
+        figure.text(0.975, 0.945, "SEEDED: NOT PRIVATE", size=13, weight="bold", color="#b00020", ha="right")
+    content = io.BytesIO()
+    canvas.print_png(content, metadata={"Software": "Covey"})
+    return content.getvalue()
+
+
+def two_columns(columns: Sequence[str], lon: str | None, lat: str | None) -> tuple[int, int]:
+    """Longitude and latitude if they can be told, else the first two columns."""
+    if len(columns) < 2:
+        raise ParameterError("plot", "needs at least two columns")
+    try:
+        return find_axes(columns, lon, lat)
+    except ParameterError:
+        if lon is not None or lat is not None:
+            raise
+        return 0, 1

@@ -11,33 +11,34 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from covey.coreset import Coreset
 from covey.errors import DataError
 from covey.fitting import fit
+from covey.methods import clustering_algorithm, coreset_algorithm
 from covey.private.lattice import to_lattice
 from covey.private.tables import open_table
 from covey.public import check_columns, resolve_bounds
 from covey.queries.voronoi import exact_scores, nearest
-from covey.terminal import progress_bar
+from covey.terminal import progress_bar, say
 
-
-class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
-    """Differentially private k-means with the interface of scikit-learn.
-
-    Parameters
-    ----------
-    n_clusters : number of centres.
-    epsilon : the privacy budget of this fit; smaller is more private. Usual values: 0.1 to 3.
-    delta : None for pure epsilon (all that the present algorithms need), or the exceptional chance, well below 1/n.
-    bounds : public limits of each column, required: a `Box`, a `Ball`, a pair (lower, upper) of arrays, or a pair of
-        numbers for every column. Never computed from the rows.
-    algorithm, algorithm_params : see `covey algorithms`; "auto" chooses.
+SHARED = """bounds : public limits of each column, required: a `Box`, a `Ball`, a pair (lower, upper) of arrays, or a
+        pair of numbers for every column. Never computed from the rows.
     neighbours : "add-remove" (one person more or less; the number of people is private) or "replace-one".
     person, rows_per_person, zones, sample : None and 1 in this version.
     ledger, dataset : a ledger (or its path) that the fit is charged to, and the name of the data set in it.
     engine : "auto" or "memory".
     random_state : None draws all noise from the operating system. A seed makes the fit reproducible and **not
         private**; the certificate says so.
-    progress : show a progress bar on a terminal. verbose : 1 prints the certificate after the fit.
+    progress : show a progress bar on a terminal. verbose : 1 prints the certificate after the fit."""
+CLUSTERING = f"""
+
+    Parameters
+    ----------
+    n_clusters : number of centres.
+    epsilon : the privacy budget of this fit; smaller is more private. Usual values: 0.1 to 3.
+    delta : None for pure epsilon, or the exceptional chance, well below 1/n, for algorithms that make use of one.
+    algorithm, algorithm_params : see `covey algorithms`; "auto" chooses.
+    {SHARED}
 
     Attributes
     ----------
@@ -47,6 +48,70 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     There is no labels_, inertia_ or number of rows: anything derived from the rows without noise would leak. `predict`
     is ordinary computation on rows that the caller has.
     """
+
+
+class _Private(BaseEstimator):
+    """What all estimators share: one private fit, and what it leaves behind."""
+
+    n_clusters: int
+    bounds: Any
+    progress: bool
+    verbose: int
+
+    def _store(self, parameters: dict[str, Any]) -> None:
+        """scikit-learn's rule for __init__: keep every parameter as it is, under its own name, and do nothing else."""
+        self.__dict__.update({name: value for name, value in parameters.items() if name != "self"})
+
+    def _fit(self, X: Any, *, objective: str, algorithm: str, algorithm_params: dict[str, Any] | None) -> None:
+        if self._all_columns() and len({isinstance(name, str) for name in getattr(X, "columns", ())}) > 1:
+            raise DataError("data: some names of columns are text and some are not; scikit-learn takes all or none")
+        own = (
+            "n_clusters",
+            "progress",
+            "verbose",
+            "objective",
+            "algorithm",
+            "algorithm_params",
+            "method",
+            "method_params",
+        )
+        shared = {name: value for name, value in self.get_params(deep=False).items() if name not in own}
+        with progress_bar(show=bool(self.progress)) as report:
+            self.release_ = fit(
+                X,
+                k=self.n_clusters,
+                objective=objective,
+                algorithm=algorithm,
+                algorithm_params=algorithm_params,
+                progress=report,
+                **shared,
+            )
+        table = open_table(X)
+        self._domain = resolve_bounds(self.bounds, names=table.names, width=table.width)
+        if self._all_columns() and not isinstance(X, str | PathLike):
+            validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
+        else:
+            self.n_features_in_ = self._domain.dimension
+            self.feature_names_in_ = np.array(self._domain.columns, dtype=object)
+        if self.verbose:
+            say(self.release_.certificate.statement)
+
+    def _all_columns(self) -> bool:
+        """Whether the bounds are by position, for all columns of the data, and not for columns chosen by name."""
+        return getattr(self.bounds, "columns", None) is None
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class _Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, _Private):
+    """Private centres, and ordinary computation with them."""
+
+    _objective: str
+    algorithm: str
+    algorithm_params: dict[str, Any] | None
 
     def __init__(
         self,
@@ -69,61 +134,14 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         progress: bool = False,
         verbose: int = 0,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.algorithm = algorithm
-        self.algorithm_params = algorithm_params
-        self.neighbours = neighbours
-        self.person = person
-        self.rows_per_person = rows_per_person
-        self.zones = zones
-        self.sample = sample
-        self.ledger = ledger
-        self.dataset = dataset
-        self.engine = engine
-        self.random_state = random_state
-        self.progress = progress
-        self.verbose = verbose
+        self._store(locals())
 
-    def fit(self, X: Any, y: Any = None) -> KMeans:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
         """Cluster private rows: a numpy array, a pandas or polars frame, an Arrow table, or the path of a file."""
-        if self._all_columns() and len({isinstance(name, str) for name in getattr(X, "columns", ())}) > 1:
-            raise DataError("data: some names of columns are text and some are not; scikit-learn takes all or none")
-        with progress_bar(show=bool(self.progress)) as report:
-            self.release_ = fit(
-                X,
-                k=self.n_clusters,
-                epsilon=self.epsilon,
-                delta=self.delta,
-                bounds=self.bounds,
-                algorithm=self.algorithm,
-                algorithm_params=self.algorithm_params,
-                neighbours=self.neighbours,
-                person=self.person,
-                rows_per_person=self.rows_per_person,
-                zones=self.zones,
-                sample=self.sample,
-                ledger=self.ledger,
-                dataset=self.dataset,
-                engine=self.engine,
-                random_state=self.random_state,
-                progress=report,
-            )
-        table = open_table(X)
-        self._domain = resolve_bounds(self.bounds, names=table.names, width=table.width)
+        algorithm = clustering_algorithm(self.algorithm, self._objective)
+        self._fit(X, objective=self._objective, algorithm=algorithm, algorithm_params=self.algorithm_params)
         self.cluster_centers_ = np.array(self.release_.centres)
-        if self._all_columns() and not isinstance(X, str | PathLike):
-            validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
-        else:
-            self.n_features_in_ = self._domain.dimension
-            self.feature_names_in_ = np.array(self._domain.columns, dtype=object)
         self._n_features_out = len(self.cluster_centers_)
-        if self.verbose:
-            from covey.terminal import say
-
-            say(self.release_.certificate.statement)
         return self
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> NDArray[np.intp]:  # noqa: ARG002
@@ -150,10 +168,6 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         scaled = (self.cluster_centers_ - np.array(self._domain.middle)) / np.array(self._domain.half)
         return self._domain.snap(scaled * self._domain.limit)
 
-    def _all_columns(self) -> bool:
-        """Whether the bounds are by position, for all columns of the data, and not for columns chosen by name."""
-        return getattr(self.bounds, "columns", None) is None
-
     def _lattice_rows(self, X: Any) -> list[NDArray[np.int32]]:
         table = open_table(X)
         names = self._domain.columns if table.names is not None else None
@@ -172,6 +186,71 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
+
+
+class KMeans(_Clusterer):
+    __doc__ = "Differentially private k-means with the interface of scikit-learn." + CLUSTERING
+    _objective = "k-means"
+
+
+class KMedian(_Clusterer):
+    __doc__ = (
+        "Differentially private k-median, the sum of distances and not of their squares, in the form of `KMeans`."
+        + CLUSTERING
+    )
+    _objective = "k-median"
+
+
+class PrivateCoreset(_Private):
+    __doc__ = f"""A private coreset: weighted points that answer for the rows for ever. One fit pays for all questions.
+
+    Parameters
+    ----------
+    n_clusters : how many centres it should serve well; any number may be asked for later.
+    epsilon, delta : as in `KMeans`.
+    method, method_params : "grid", "net", "ball", "exact" or "auto", and parameters of the algorithm behind it.
+    objective : "k-means" or "k-median": what it is made for. Both may be asked of it.
+    {SHARED}
+
+    Attributes
+    ----------
+    coreset_ : the `Coreset`. release_ : the release that it is part of, with k centres and the certificate.
+    n_features_in_, feature_names_in_ : the columns that were used.
+    """
+
+    method: str
+    method_params: dict[str, Any] | None
+    objective: str
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        epsilon: float = 1.0,
+        delta: float | None = None,
+        bounds: Any = None,
+        method: str = "auto",
+        method_params: dict[str, Any] | None = None,
+        objective: str = "k-means",
+        neighbours: str = "add-remove",
+        person: str | None = None,
+        rows_per_person: int = 1,
+        zones: Any = None,
+        sample: Any = None,
+        ledger: Any = None,
+        dataset: str | None = None,
+        engine: str = "auto",
+        random_state: Any = None,
+        progress: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self._store(locals())
+
+    def fit(self, X: Any, y: Any = None) -> PrivateCoreset:  # noqa: ARG002
+        """Make the coreset of private rows: arrays, frames and files as for `KMeans`."""
+        algorithm, parameters = coreset_algorithm(self.method, self.method_params, bounds=self.bounds, data=X)
+        self._fit(X, objective=self.objective, algorithm=algorithm, algorithm_params=parameters)
+        self.coreset_ = Coreset.of(self.release_)
+        return self

@@ -1,14 +1,23 @@
-"""Longitude and latitude: GeoJSON for what is published."""
+"""Longitude and latitude: GeoJSON for what is published, and the public regions that it is compared with."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from covey.errors import ParameterError
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from covey.errors import FormatError, ParameterError
 
 LONGITUDE = ("lon", "lng", "long", "longitude", "x_lon")
 LATITUDE = ("lat", "latitude", "y_lat")
+_BORDER = 1e-12  # of the largest coordinate: a point this near to a border lies on it
+_BLOCK = 1 << 20  # points x edges looked at together
 
 
 def find_axes(columns: Sequence[str], lon: str | None = None, lat: str | None = None) -> tuple[int, int]:
@@ -40,3 +49,101 @@ def feature_collection(points: Sequence[tuple[float, float]], properties: Sequen
             for (lon, lat), each in zip(points, properties, strict=True)
         ],
     }
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """Polygons with holes, as in GeoJSON, longitude first. Their borders belong to them, those of their holes too.
+
+    A polygon across the 180th meridian must be cut in two there, as GeoJSON asks.
+    """
+
+    polygons: tuple[NDArray[np.float64], ...]  # of each: its edges, those of its holes too, as x1, y1, x2, y2
+
+    @classmethod
+    def read(cls, source: Any, *, name: str = "region") -> Region:
+        """A region from GeoJSON: a document, or the path of a file. `name` is the parameter that errors speak of."""
+        if isinstance(source, cls):
+            return source
+        if isinstance(source, str | os.PathLike):
+            source = _read_json(source, name)
+        polygons = tuple(_edges(rings, name) for rings in _polygons(source, name))
+        if not polygons:
+            raise FormatError(f"{name}: holds no area; give at least one Polygon or MultiPolygon")
+        return cls(polygons)
+
+    def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
+        """Which of the (n, 2) points (longitude, latitude) lie in the region or on a border of it."""
+        x = np.asarray(points, dtype=np.float64)
+        inside = np.zeros(len(x), dtype=bool)
+        for edges in self.polygons:
+            step = max(1, _BLOCK // len(edges))
+            for start in range(0, len(x), step):
+                inside[start : start + step] |= _inside(x[start : start + step], edges)
+        return inside
+
+
+def _inside(points: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Even-odd rule over all rings of one polygon: a ray to the east crosses its edges an odd number of times."""
+    px, py = points[:, :1], points[:, 1:]
+    x1, y1, x2, y2 = edges.T
+    dx, dy = x2 - x1, y2 - y1
+    cross = dx * (py - y1) - dy * (px - x1)
+    near = _BORDER * max(1e-300, float(np.abs(edges).max()))
+    between = (px >= np.minimum(x1, x2) - near) & (px <= np.maximum(x1, x2) + near)
+    between &= (py >= np.minimum(y1, y2) - near) & (py <= np.maximum(y1, y2) + near)
+    border = (between & (np.abs(cross) <= near * np.hypot(dx, dy))).any(axis=1)
+    spans = (y1 > py) != (y2 > py)
+    east = np.where(dy > 0, cross > 0, cross < 0)  # the edge is east of the point
+    return border | (np.count_nonzero(spans & east, axis=1) % 2 == 1)
+
+
+def _polygons(document: Any, name: str) -> Iterator[Any]:
+    """The rings of every polygon in a GeoJSON document."""
+    kind = document.get("type") if isinstance(document, Mapping) else None
+    try:
+        if kind == "FeatureCollection":
+            for each in document["features"]:
+                yield from _polygons(each, name)
+        elif kind == "Feature":
+            yield from _polygons(document["geometry"], name)
+        elif kind == "GeometryCollection":
+            for each in document["geometries"]:
+                yield from _polygons(each, name)
+        elif kind == "Polygon":
+            yield document["coordinates"]
+        elif kind == "MultiPolygon":
+            yield from document["coordinates"]
+        else:
+            raise FormatError(f"{name}: must be GeoJSON made of Polygon or MultiPolygon, such as a city's borders")
+    except (KeyError, TypeError):
+        raise FormatError(f"{name}: a {kind} of the GeoJSON is damaged") from None
+
+
+def _edges(rings: Any, name: str) -> NDArray[np.float64]:
+    """The edges of a polygon's rings, closed if they are not."""
+    parts = []
+    try:
+        for ring in rings:
+            corners = np.array([position[:2] for position in ring], dtype=np.float64)
+            if corners.ndim != 2 or corners.shape[1] != 2 or not np.isfinite(corners).all():
+                raise ValueError
+            if len(np.unique(corners, axis=0)) < 3:
+                raise FormatError(f"{name}: a ring of a polygon has fewer than three corners")
+            parts.append(np.hstack([corners, np.roll(corners, -1, axis=0)]))
+    except (TypeError, ValueError, IndexError) as error:
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(f"{name}: a polygon must be rings of [longitude, latitude] positions") from None
+    if not parts:
+        raise FormatError(f"{name}: a polygon without rings holds no area")
+    return np.concatenate(parts)
+
+
+def _read_json(path: str | os.PathLike[str], name: str) -> Any:
+    try:
+        return json.loads(Path(path).read_bytes())
+    except OSError as error:
+        raise FormatError(f"{name}: cannot read {str(path)!r}: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise FormatError(f"{name}: {str(path)!r} is not a JSON document") from None

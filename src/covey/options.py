@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,93 @@ from covey.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from covey.public import Ball, Box
+
+
+Command = Callable[..., Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shared:
+    """The options that every command which makes a release has, as they were given."""
+
+    epsilon: float
+    bounds: tuple[str, ...]
+    ball: float | None
+    delta: float | None
+    param: tuple[str, ...]
+    neighbours: str
+    ledger_file: str | None
+    dataset: str | None
+    key: str | None
+    out: str | None
+    geojson: str | None
+    lon: str | None
+    lat: str | None
+    seed: int | None
+    allow_seeded: bool
+    as_json: bool
+    quiet: bool
+
+
+def promise_options(command: Command) -> Command:
+    """What is promised, about which columns."""
+    for option in reversed(
+        (
+            click.option(
+                "--epsilon", type=float, required=True, metavar="E", help="Privacy budget of this release; 0.1 to 3."
+            ),
+            click.option(
+                "--bounds",
+                multiple=True,
+                metavar="[NAME=]LOW:HIGH",
+                help="Public range of a column, known without looking at the rows. Repeat it, or separate by commas. "
+                "Only the columns named are used; ranges without names are for all columns, in their order.",
+            ),
+            click.option(
+                "--ball",
+                type=float,
+                metavar="RADIUS",
+                help="Instead of --bounds: rows lie within RADIUS of the origin.",
+            ),
+            click.option("--delta", type=float, metavar="D", help="Exceptional chance, for algorithms that need one."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def release_options(command: Command) -> Command:
+    """How it is made, what it is charged to, and where it goes."""
+    for option in reversed(
+        (
+            click.option(
+                "--param", multiple=True, metavar="NAME=VALUE", help="A parameter of the algorithm. Repeatable."
+            ),
+            click.option(
+                "--neighbours",
+                type=click.Choice(["add-remove", "replace-one"]),
+                default="add-remove",
+                show_default=True,
+                help="What is hidden: whether a person is in the data, or their values (the number of rows is then "
+                "public).",
+            ),
+            click.option("--ledger", "ledger_file", metavar="FILE", help="Charge the budget kept in this ledger."),
+            click.option("--dataset", metavar="NAME", help="The data set's name in the ledger and in the certificate."),
+            click.option("--key", metavar="KEY", help="With --ledger: the same key and request again costs nothing."),
+            click.option("--out", metavar="FILE", help="Write the result here."),
+            click.option("--geojson", metavar="FILE", help="Write the points here, for a map."),
+            click.option("--lon", metavar="NAME", help="With --geojson: the column that is the longitude."),
+            click.option("--lat", metavar="NAME", help="With --geojson: the column that is the latitude."),
+            click.option(
+                "--seed", type=click.IntRange(min=0), metavar="N", help="Repeatable noise for tests: NOT PRIVATE."
+            ),
+            click.option("--allow-seeded", is_flag=True, help="Let files be written of a release made with --seed."),
+            click.option("--json", "as_json", is_flag=True, help="Print the document and nothing else."),
+            click.option("--quiet", is_flag=True, help="Print nothing (except the document, with --json)."),
+        )
+    ):
+        command = option(command)
+    return command
 
 
 def read_bounds(bounds: Sequence[str], ball: float | None) -> Box | Ball:

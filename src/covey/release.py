@@ -19,6 +19,7 @@ from covey.geo import feature_collection, find_axes
 from covey.storage import write_whole
 
 FORMAT, VERSION = "covey-release", 1
+MOST_EPSILON = 10**4
 _UP = Context(prec=3, rounding=ROUND_CEILING)
 
 
@@ -49,6 +50,17 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     covey: str
     dataset: str | None = None
     ledger: LedgerHead | None = None
+    parts: list[Certificate] | None = None  # of a merged coreset: what it was made of
+
+    def leaves(self) -> list[Certificate]:
+        """The certificates of the single releases that this one was made of; itself if it is one."""
+        found, waiting = [], [self]
+        while waiting:
+            each = waiting.pop()
+            waiting += reversed(each.parts or ())
+            if not each.parts:
+                found.append(each)
+        return found
 
     @property
     def statement(self) -> str:
@@ -77,7 +89,15 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
             else "The number of rows is not protected: it is treated as public."
         )
         lines.append("The promise covers what is published here; further releases of the same data add to it.")
-        if self.ledger is None:
+        leaves = self.leaves()
+        if len(leaves) > 1:
+            rule = (
+                "nobody is in more than one of them, so the weakest promise among them holds for everyone"
+                if self.parameters.get("composition") == "largest"
+                else "somebody may be in several of them, so their amounts were added up"
+            )
+            lines.append(f"It joins {len(leaves)} releases: {rule}.")
+        if any(each.ledger is None for each in leaves):
             lines.append("No durable ledger was kept: nobody has counted earlier releases of the same data.")
         return " ".join(lines)
 
@@ -119,6 +139,23 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     statement: str
     synopsis: Synopsis | None = None
     coreset: WeightedPoints | None = None
+
+
+def is_possible(promise: Certificate, width: int) -> bool:
+    """Whether a certificate that was read from a file holds a promise that can be true of data with these columns."""
+    return all(
+        0 < each.epsilon <= MOST_EPSILON and 0 <= each.delta < 1 and _fits(each.domain, width)
+        for each in (promise, *promise.leaves())
+    )
+
+
+def scale_of(domain: dict[str, Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The middle and half-width of every column's public range: what distances are measured in."""
+    if domain["type"] == "ball":
+        middle = np.array(domain["center"], dtype=np.float64)
+        return middle, np.full(len(middle), float(domain["radius"]))
+    lower, upper = (np.array(domain[end], dtype=np.float64) for end in ("lower", "upper"))
+    return lower / 2 + upper / 2, upper / 2 - lower / 2
 
 
 def _fits(domain: dict[str, Any], width: int) -> bool:
@@ -175,8 +212,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
         except msgspec.ValidationError as error:
             raise FormatError(f"release: the document is damaged: {error}") from None
         width = len(document.columns)
-        promise = document.certificate
-        if not (0 < promise.epsilon <= 10**4 and 0 <= promise.delta < 1 and _fits(promise.domain, width)):
+        if not is_possible(document.certificate, width):
             raise FormatError("release: the document is damaged: the certificate holds no possible promise")
         if not document.centres or any(len(centre) != width for centre in document.centres):
             raise FormatError("release: the document is damaged: centres and columns do not match")
@@ -198,12 +234,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
 
     def scale(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The middle and half-width of every column's public range: what distances are measured in."""
-        domain = self.certificate.domain
-        if domain["type"] == "ball":
-            middle = np.array(domain["center"], dtype=np.float64)
-            return middle, np.full(len(middle), float(domain["radius"]))
-        lower, upper = (np.array(domain[end], dtype=np.float64) for end in ("lower", "upper"))
-        return lower / 2 + upper / 2, upper / 2 - lower / 2
+        return scale_of(self.certificate.domain)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the release as JSON, whole or not at all."""

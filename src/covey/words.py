@@ -66,10 +66,20 @@ def _draw(head: list[str], body: list[list[str]], right: Sequence[int]) -> None:
     console.print(table)
 
 
+def show_release(release: Release) -> None:
+    """Everything about a release that a person wants to know, on stdout."""
+    certificate = release.certificate
+    chosen = certificate.parameters.get("chosen")
+    algorithm = certificate.algorithm + (f" ({chosen})" if chosen else "")
+    sys.stdout.write(f"{release.objective} by {algorithm}: {len(release.centres)} centres to publish\n\n")
+    show_centres(release)
+    sys.stdout.write(f"\n{paragraph(certificate.statement)}\n\n")
+
+
 def show_centres(release: Release, *, unit: str = "rows", names: Sequence[str] | None = None) -> None:
     """The centres of a release and their noisy sizes, as a table."""
     domain = release.certificate.domain
-    lower, upper = _corners(domain)
+    lower, upper = corners(domain)
     headers = ["centre", *release.columns, f"{unit} (noisy)"]
     sizes: Sequence[float | None] = release.sizes or [None] * len(release.centres)
     labels = names or [str(i) for i in range(len(release.centres))]
@@ -80,7 +90,8 @@ def show_centres(release: Release, *, unit: str = "rows", names: Sequence[str] |
     show_table(headers, rows, right=range(1, len(headers)))
 
 
-def _corners(domain: dict[str, Any]) -> tuple[list[float], list[float]]:
+def corners(domain: dict[str, Any]) -> tuple[list[float], list[float]]:
+    """The lower and upper ends of every column's public range."""
     if domain["type"] == "ball":
         radius = domain["radius"]
         return [c - radius for c in domain["center"]], [c + radius for c in domain["center"]]

@@ -20,7 +20,7 @@ LIBRARIES = {  # a library of rows: the files that may import it
     "pandas": ("private/pandas.py",),
     "polars": ("private/polars.py",),
     "pyspark": ("private/spark.py",),
-    "pyarrow": ("private/files.py", "private/tables.py", "bench/sets.py"),
+    "pyarrow": ("private/files.py", "private/tables.py", "coreset_files.py", "bench/sets.py"),
 }
 RANDOM = ("random", "numpy.random", "secrets")
 MAY_DRAW = ("noise/source.py", "post/")

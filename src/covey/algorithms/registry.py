@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from covey.algorithms.auto import auto
+from covey.algorithms.ball_coreset import ball_coreset
 from covey.algorithms.blocks import blocks
+from covey.algorithms.exact_coreset import exact_coreset
 from covey.algorithms.genetic import genetic
 from covey.algorithms.grid import grid
 from covey.algorithms.hybrid import hybrid
 from covey.algorithms.lloyd import lloyd
+from covey.algorithms.net_coreset import net_coreset
 from covey.algorithms.outcome import Outcome
 from covey.errors import ParameterError
 from covey.public import Neighbours
@@ -38,7 +41,8 @@ class Algorithm:
     def parameters(self) -> dict[str, Any]:
         """The algorithm's own parameters and their defaults."""
         own = inspect.signature(self.run).parameters.values()
-        return {each.name: each.default for each in own if each.default is not inspect.Parameter.empty}
+        defaults = {each.name: each.default for each in own if each.default is not inspect.Parameter.empty}
+        return {name: value for name, value in defaults.items() if name not in SUPPLIED}
 
     def supplied(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Those of the values of SUPPLIED that the algorithm asks for."""
@@ -72,6 +76,28 @@ ALGORITHMS: dict[str, Algorithm] = {
         ),
         Algorithm(name="genetic", run=genetic, summary="a private genetic search", paper="PGkM (Su et al. 2016)"),
         Algorithm(name="hybrid", run=hybrid, summary="a grid, then one noisy round", paper="Hybrid (Su et al. 2016)"),
+        Algorithm(
+            name="ball-coreset",
+            run=ball_coreset,
+            summary="a private coreset of small balls",
+            paper="PRIVATE-K-MEAN (Feldman et al. 2017)",
+            guarantee="either",
+            objectives=("k-means", "k-median"),
+        ),
+        Algorithm(
+            name="net-coreset",
+            run=net_coreset,
+            summary="a private coreset of rings around private centres",
+            paper="Private Coresets (Feldman et al. 2009 §4-5)",
+            objectives=("k-means", "k-median"),
+        ),
+        Algorithm(
+            name="exact-coreset",
+            run=exact_coreset,
+            summary="the best small coreset of a tiny grid",
+            paper="Private Coresets (Feldman et al. 2009 §3)",
+            objectives=("k-means", "k-median"),
+        ),
     )
 }
 

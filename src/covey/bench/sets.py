@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,8 @@ from covey.post.starts import sphere_packing
 Floats = NDArray[np.float64]
 Ranges = tuple[tuple[str, float, float], ...]
 
+BALL_ROWS = 100_000  # of the made-up set in Ball(1)
+BALL_SPREAD = 1 / 8.8  # the usual distance of a row from the middle of its cluster there
 SEPARATION = 4.0  # standard deviations from a made-up cluster's middle to the border half-way to the next, or a wall
 
 
@@ -32,8 +35,9 @@ class DataSet:
     file: str
     bounds: Ranges  # column, lower, upper
     k: int
-    paper_rows: int
+    paper_rows: int = 0
     stands_in: str = ""  # what the rows are, where they are not the paper's own
+    ball: bool = False  # made-up rows in Ball(1) instead of a file
 
     @property
     def dimension(self) -> int:
@@ -93,6 +97,41 @@ SU16 = (
     ),
 )
 
+_LETTER = "x_box y_box width high onpix x_bar y_bar x2bar y2bar xybar x2ybr xy2br x_ege xegvy y_ege yegvx"
+_NYC = (("pickup_lon", -74.3, -73.65), ("pickup_lat", 40.45, 41.0))
+_GAS = (
+    ("ambient_temp_c", -20, 50),
+    ("ambient_pressure_mbar", 950, 1050),
+    ("ambient_humidity_pct", 0, 101),
+    ("air_filter_diff_pressure_mbar", 0, 10),
+    ("exhaust_pressure_mbar", 10, 50),
+    ("turbine_inlet_temp_c", 900, 1150),
+    ("turbine_after_temp_c", 500, 600),
+    ("compressor_discharge_pressure_mbar", 90, 200),
+    ("energy_yield_mwh", 0, 20),
+    ("co_mg_m3", 0, 50),
+    ("nox_mg_m3", 0, 150),
+)
+UTILITY = (  # the suite of `covey bench utility`
+    *(replace(each, name=each.file) for each in SU16),
+    DataSet(name="letter", file="letter", bounds=_same(_LETTER, 0, 15), k=26),
+    DataSet(name="gas_emissions", file="gas_emissions", bounds=_GAS, k=10),
+    DataSet(name="nyc_pickups_5", file="nyc_taxi", bounds=_NYC, k=5),
+    DataSet(name="nyc_pickups_10", file="nyc_taxi", bounds=_NYC, k=10),
+    DataSet(
+        name="nyc_trips",
+        file="nyc_taxi",
+        bounds=(*_NYC, ("dropoff_lon", -74.3, -73.65), ("dropoff_lat", 40.45, 41.0)),
+        k=5,
+    ),
+    DataSet(name="unbalance", file="unbalance", bounds=_same("x y", 0, 1e6), k=8),
+    DataSet(name="birch2", file="birch2", bounds=_same("x y", 0, 1e6), k=100),
+    DataSet(
+        name="mnist_train", file="mnist_train", bounds=_same(" ".join(f"p{i:03}" for i in range(784)), 0, 255), k=10
+    ),
+    DataSet(name="gaussians_64", file="", bounds=_same(" ".join(f"x{i}" for i in range(100)), -1, 1), k=64, ball=True),
+)
+
 
 def data_folder(given: Path | None) -> Path:
     """Where the files are: the folder given, the one that COVEY_DATA names, or shared/data beside the project."""
@@ -121,6 +160,13 @@ def read(which: DataSet, folder: Path) -> Floats:
     return np.clip((raw - (low + high) / 2) / ((high - low) / 2), -1.0, 1.0)
 
 
+def load(which: DataSet, folder: Path | None, *, rows: int | None = None) -> Floats:
+    """The rows of a set of UTILITY; made up if a number of rows is given."""
+    if which.ball:
+        return ball_clusters(d=which.dimension, k=which.k, n=rows or BALL_ROWS)
+    return made_up(which, rows=rows) if rows is not None else read(which, folder or Path("."))
+
+
 def made_up(which: DataSet, *, rows: int) -> Floats:
     """Made-up rows of the same dimension and number of clusters, for a quick run without files."""
     return gaussian_clusters(d=which.dimension, k=which.k, n=rows)[0]
@@ -144,6 +190,25 @@ def gaussian_clusters(*, d: int, k: int, n: int) -> tuple[Floats, NDArray[np.int
     return rows, label
 
 
+def ball_clusters(*, d: int, k: int, n: int) -> Floats:
+    """n rows of k round Gaussian clusters of equal size in Ball(1), shuffled.
+
+    The middles are uniform in the ball of radius 1 - s, and rows lie at about s from theirs (standard deviation
+    s/√d). With s = 1/8.8, d = 100 and k = 64, one centre costs about 60 times as much as the best 64: what the
+    peers' figures for such a set suggest. The rare row outside Ball(1) is drawn again. Always the same rows.
+    """
+    rng = public_rng(seed_of("ball", d, k, n))
+    ways = rng.normal(size=(k, d))
+    radii = (1 - BALL_SPREAD) * rng.uniform(size=(k, 1)) ** (1 / d)
+    middles = ways / np.sqrt(np.square(ways).sum(axis=1, keepdims=True)) * radii
+    label = rng.permutation(np.arange(n) % k)
+    rows = np.full((n, d), np.inf)
+    while (outside := np.flatnonzero(np.square(rows).sum(axis=1) > 1)).size:
+        noise = rng.normal(scale=BALL_SPREAD / d**0.5, size=(outside.size, d))
+        rows[outside] = middles[label[outside]] + noise
+    return rows
+
+
 def seed_of(*parts: object) -> int:
     """A seed that depends on nothing but what it is for."""
     return int.from_bytes(hashlib.sha256("/".join(map(str, parts)).encode()).digest()[:6])
@@ -152,3 +217,22 @@ def seed_of(*parts: object) -> int:
 def checksum(rows: Floats) -> str:
     """Tells whether two runs used the same rows."""
     return hashlib.sha256(np.ascontiguousarray(rows).tobytes()).hexdigest()[:12]
+
+
+def write_parquet(path: Path, pieces: Iterator[Floats]) -> None:
+    """A file of made-up rows with the columns x and y, written piece by piece."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pq.ParquetWriter(path, pa.schema([("x", pa.float64()), ("y", pa.float64())])) as writer:
+        for rows in pieces:
+            writer.write_table(pa.table({"x": rows[:, 0], "y": rows[:, 1]}))
+
+
+def only_read(path: Path) -> None:
+    """Read all rows of a file once, a piece at a time, and forget them: what a pass over the rows costs at least."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        for _ in file.iter_batches(batch_size=2**20):
+            pass

@@ -17,6 +17,7 @@ from covey.queries.voronoi import exact_scores
 
 Integers = NDArray[np.int64]
 CHUNK_ROWS = 2**15
+BINS = 2**14
 
 
 class CellEngine(Sealed):
@@ -32,6 +33,7 @@ class CellEngine(Sealed):
         self._grid = grid
         self._read: Callable[[], tuple[Integers, Integers]] | None = read
         self._table: tuple[Integers, Integers] | None = None
+        self._points: NDArray[np.int32] | None = None
 
     def cells(self, grid: Grid) -> tuple[Integers, Integers]:
         if grid != self._grid:
@@ -48,24 +50,19 @@ class CellEngine(Sealed):
         first axis first); rows of one cell are equal. If fewer rows are left, none stay.
         """
         cells, counts = self.cells(self._grid)
-        order = np.argsort(self._squared_distances(cells, centres), kind="stable")  # ties: the lower cell first
-        before = np.cumsum(counts[order]) - counts[order]
-        dropped = np.clip(how_many - before, 0, counts[order])
-        left = counts.copy()
-        left[order] -= dropped
+        points = self._lattice_points()
+        left = counts - dropped_rows(squared_distances(points, centres), counts, how_many)
         stay = left > 0
         rest = cells[stay], left[stay]
-        return CellEngine(self._grid, lambda: rest)
+        narrower = CellEngine(self._grid, lambda: rest)
+        narrower._points = points[:, stay]
+        return narrower
 
-    def _squared_distances(self, cells: Integers, centres: Integers) -> NDArray[np.float64]:
-        """Exact integers: the squared distance from each cell's lattice point to the nearest centre."""
-        out = np.empty(len(cells))
-        step = max(64, CHUNK_ROWS // len(centres))
-        for start in range(0, len(cells), step):
-            points = self._grid.lattice_points(cells[start : start + step])
-            norms = np.square(points.astype(np.float64)).sum(axis=0)  # whole numbers below 2^52: exact in any order
-            out[start : start + step] = exact_scores(points, centres).min(axis=0) + norms
-        return out
+    def _lattice_points(self) -> NDArray[np.int32]:
+        """The lattice point of each occupied cell, one column per cell; kept, because many rounds ask for them."""
+        if self._points is None:
+            self._points = self._grid.lattice_points(self.cells(self._grid)[0])
+        return self._points
 
     def _rows(self) -> Iterator[NDArray[np.int32]]:
         cells, counts = self.cells(self._grid)
@@ -93,3 +90,36 @@ class CellEngine(Sealed):
         count = rows.shape[1]
         block = (source.words(count, np.uint64) % np.uint64(query.blocks)).astype(np.int64)
         return query.outputs(rows, block, source.words(count, np.uint64))
+
+
+def squared_distances(points: NDArray[np.int32], centres: Integers) -> NDArray[np.float64]:
+    """Exact integers: the squared distance from each point (a column) to the nearest centre."""
+    out = np.empty(points.shape[1])
+    step = max(64, CHUNK_ROWS // len(centres))
+    for start in range(0, points.shape[1], step):
+        some = points[:, start : start + step]
+        norms = np.square(some.astype(np.float64)).sum(axis=0)  # whole numbers below 2^52: exact in any order
+        out[start : start + step] = exact_scores(some, centres).min(axis=0) + norms
+    return out
+
+
+def dropped_rows(distances: NDArray[np.float64], counts: Integers, how_many: int) -> Integers:
+    """How many rows each cell loses when the first `how_many` go, in order of (distance, place in the table).
+
+    Cells are put into bins of distance; all bins before the last that is touched go whole, and only that one is sorted.
+    A bin is a monotone function of the distance, so this is what sorting all cells would give.
+    """
+    dropped = np.zeros_like(counts)
+    if len(counts) == 0 or how_many <= 0:
+        return dropped
+    width = max(float(distances.max()), 1.0) / BINS
+    bins = (distances / width).astype(np.int64)
+    ends = np.cumsum(np.bincount(bins, weights=counts, minlength=BINS + 1))  # exact: below 2^53 rows
+    last = int(np.searchsorted(ends, how_many))  # the first bin with which enough rows are gone
+    before = bins < last
+    dropped[before] = counts[before]
+    there = np.flatnonzero(bins == last)
+    there = there[np.argsort(distances[there], kind="stable")]  # ties: the lower cell first
+    done = counts[there].cumsum() - counts[there] + int(ends[last - 1] if last else 0)
+    dropped[there] = np.clip(how_many - done, 0, counts[there])
+    return dropped

@@ -1,0 +1,144 @@
+"""What `covey fit` and `covey coreset` share: check, pay and make, publish. Heavy imports stay inside the functions."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from covey.errors import DataError
+from covey.options import Shared, check_axes, check_outputs, read_bounds
+from covey.words import printable
+
+if TYPE_CHECKING:
+    from covey.budget.ledger import Ledger
+    from covey.public import Ball, Box
+    from covey.release import Release
+
+
+@dataclass(frozen=True)
+class Made:
+    """A release that was paid for, the ledger if there is one, and whether it was stored there before."""
+
+    release: Release
+    book: Ledger | None
+    again: bool
+
+
+def check_shared(data: str, options: Shared, *, more_outputs: Sequence[str | None] = ()) -> Box | Ball:
+    """Refuse what is wrong about the options before any budget is spent; the domain, if all is well."""
+    outputs = [path for path in (options.out, options.geojson, *more_outputs) if path is not None]
+    if options.seed is not None and outputs and not options.allow_seeded:
+        raise click.UsageError(
+            "--seed: a seeded release is not private; --allow-seeded writes it to a file all the same"
+        )
+    if options.quiet and not (outputs or options.as_json):
+        raise click.UsageError("--quiet: without --out, --geojson or --json nothing would be left of the release")
+    if options.ledger_file is not None and options.dataset is None:
+        raise click.UsageError("--dataset: a ledger counts per data set; say which one this is")
+    if options.key is not None and options.ledger_file is None:
+        raise click.UsageError("--key: needs --ledger, where finished releases are kept")
+    check_outputs(outputs, inputs=[path for path in (data, options.ledger_file) if path is not None])
+    domain = read_bounds(options.bounds, options.ball)
+    if options.geojson is not None:
+        check_axes(data, domain, lon=options.lon, lat=options.lat)
+    return domain
+
+
+def make_release(
+    data: str,
+    options: Shared,
+    *,
+    k: int,
+    domain: Box | Ball,
+    objective: str,
+    algorithm: str,
+    parameters: dict[str, Any] | None,
+) -> Made:
+    """Pay, and make the release."""
+    from covey.budget.ledger import Ledger
+    from covey.fitting import fit
+    from covey.terminal import progress_bar
+
+    book = None if options.ledger_file is None else Ledger.open(options.ledger_file)
+    if book is not None and options.key is not None:
+        book = book.with_key(options.key)
+    seen = 0 if book is None else book.head.sequence
+    with progress_bar(show=not options.quiet) as progress:
+        release = fit(
+            data,
+            k=k,
+            epsilon=options.epsilon,
+            delta=options.delta,
+            bounds=domain,
+            algorithm=algorithm,
+            algorithm_params=parameters,
+            objective=objective,
+            neighbours=options.neighbours,
+            ledger=book,
+            dataset=options.dataset,
+            random_state=options.seed,
+            progress=progress,
+        )
+    head = release.certificate.ledger
+    return Made(release, book, again=head is not None and head.sequence <= seen)
+
+
+def publish(
+    made: Made,
+    options: Shared,
+    *,
+    files: Sequence[tuple[str | None, Callable[[str], None]]],
+    document: Callable[[], bytes],
+    show: Callable[[], None],
+) -> None:
+    """Write the files, then tell; if a file cannot be written, print what was paid for rather than lose it."""
+    problem = None
+    try:
+        for path, write in files:
+            if path is not None:
+                write(path)
+    except DataError as error:
+        problem = error
+    if options.as_json or problem is not None:
+        print_bytes(document())
+    elif not options.quiet:
+        show()
+        if made.book is not None and made.release.certificate.ledger is not None:
+            show_charge(made)
+        outputs = [path for path, _ in files if path is not None]
+        if outputs:
+            click.echo(f"Wrote {printable(', '.join(outputs))}.")
+    if problem is not None:
+        raise problem
+
+
+def show_charge(made: Made) -> None:
+    from covey.budget.amounts import shown
+    from covey.release import in_full
+
+    certificate = made.release.certificate
+    assert made.book is not None
+    account = made.book.datasets()[certificate.dataset or ""]
+    what = "This key was finished before: the stored release, at no cost."
+    if not made.again:
+        what = f"Charged epsilon {in_full(certificate.epsilon)} to data set {printable(repr(certificate.dataset))}."
+    if account.remaining is not None and account.total is not None:
+        what += f" Left: {shown(account.remaining.epsilon)} of {shown(account.total.epsilon)}."
+    click.echo(what)
+
+
+def save_json(path: str, document: dict[str, Any]) -> None:
+    from covey.storage import write_whole
+
+    write_whole(path, (json.dumps(document, indent=2) + "\n").encode())
+
+
+def print_bytes(content: bytes) -> None:
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
