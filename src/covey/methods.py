@@ -10,7 +10,7 @@ from covey.private.tables import open_table
 from covey.public import resolve_bounds
 
 METHODS = {"ball": "ball-coreset", "net": "net-coreset", "exact": "exact-coreset", "grid": "grid"}
-AUTO = "grid"  # the algorithm of method="auto"; the whole switch is to say "auto" here once that returns a coreset
+AUTO = "auto"  # the algorithm of method="auto"; the whole switch is to say "auto" here once that returns a coreset
 MOST_GRID_COLUMNS = 4  # in more, the cells of a grid are too wide to be a coreset of anything
 
 

@@ -12,7 +12,7 @@ from covey.algorithms.net_coreset import MOST_BLUR, net_coreset
 from covey.algorithms.registry import find
 from covey.errors import ParameterError
 from covey.fitting import fit
-from covey.post.cost_error import tail
+from covey.post.cost_error import cost_error, tail
 from covey.post.kmeans import cost
 from covey.post.public_random import public_rng
 from covey.post.rings import make_radii, make_rings
@@ -278,18 +278,52 @@ def test_the_cost_of_any_centres_is_within_the_stated_bound(curator_of, relation
             assert np.mean(np.array(off) > one) <= 0.1
 
 
-def test_the_bound_without_noise_is_the_snapping_and_can_be_reached():
-    """All rows on the border of a slot: the rows' moves are what the bound says, within its worst-case factor."""
-    limit = 1000.0
-    rings = make_rings(
-        np.zeros((1, 1), dtype=np.int64),
-        limit=limit,
-        steps=1,
-        radii=make_radii(inner=125, outer=1000, growth=1, most=9),
-    )
+def line_rings():
+    """One centre in the middle of [-1, 1], at 1,000 lattice units to the half-width, and three rings."""
+    radii = make_radii(inner=125, outer=1000, growth=1, most=9)
+    return make_rings(np.zeros((1, 1), dtype=np.int64), limit=1000.0, steps=1, radii=radii)
+
+
+def test_rings_on_a_line():
+    rings = line_rings()
     assert np.sqrt(rings.squares).tolist() == [125, 250, 500]
     assert sorted(rings.points[:, 0].tolist()) == [-750, -375, -187.5, 187.5, 375, 750]
     assert sorted(set(np.round(rings.moved, 6).tolist())) == [62.5, 125, 250]
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_the_bound_is_reached_by_rows_on_the_border_of_their_slot(objective):
+    """A thousand rows at 1, almost no noise, and a centre at -1: the bound is the error itself."""
+    rings = line_rings()
+    slots = np.where(rings.points[:, 0] == 750, 1000.0, 0.0)
+    scales = {"slot_scale": 1e-2, "total_scale": 1e-2}
+    bound = cost_error(rings, slots, np.array([1000.0]), **scales, limit=1000.0, objective=objective)
+    q = np.array([[-1.0]])
+    points = np.concatenate([rings.centres, rings.points]) / 1000
+    off = cost(np.ones((1000, 1)), np.ones(1000), q, objective=objective)
+    off -= cost(points, np.append(0, slots), q, objective=objective)
+    assert off <= bound.one_query <= 1.01 * off
+    assert off <= bound.any_query <= 1.01 * off
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_the_bound_covers_noise_alone_and_is_not_wasteful(objective):
+    """No rows: what is left is noise. Queries at a corner see the most of it."""
+    rings, rng = line_rings(), np.random.default_rng(1)
+    points = np.concatenate([rings.centres, rings.points]) / 1000
+    p, q = 1 - np.exp(-1 / 20), np.array([[-1.0]])
+    off, broken, bounds = [], 0, []
+    for _ in range(400):
+        slots, total = (rng.geometric(p, size) - rng.geometric(p, size) for size in (len(rings.points), 1))
+        weights = np.append(total - slots.sum(), slots).astype(np.float64)
+        bound = cost_error(
+            rings, slots * 1.0, total * 1.0, slot_scale=20.0, total_scale=20.0, limit=1000.0, objective=objective
+        )
+        off.append(abs(cost(points, weights, q, objective=objective)))
+        bounds.append(bound.one_query)
+        broken += off[-1] > bound.one_query
+    assert broken <= 0.05 * 400
+    assert np.median(bounds) < 4 * np.quantile(off, 0.95)
 
 
 def test_tails_hold_and_are_not_wasteful():

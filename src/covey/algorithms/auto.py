@@ -1,25 +1,48 @@
-"""`auto`: the algorithm that suits the public dimension."""
+"""`auto`: Covey's default. Every choice is made from public or already released numbers; docs/auto.md has the table."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
-from covey.algorithms.hybrid import hybrid
-from covey.algorithms.lloyd import lloyd
+from covey.algorithms.auto_high import from_subspace
+from covey.algorithms.auto_low import from_tree
 from covey.algorithms.outcome import Outcome
+from covey.errors import ParameterError
 from covey.private.curator import Curator
 
-MOST_GRID_DIMENSIONS = 16  # in more, even two cells per axis are too many to be counted well
+MOST_TREE_DIMENSIONS = 4  # in more, boxes that fill the whole space are too many to be counted well
 
 
-def auto(curator: Curator, *, k: int, epsilon: Fraction, public_rng: np.random.Generator) -> Outcome:
-    """`hybrid` up to 16 dimensions, `lloyd` beyond: a choice from the public dimension alone.
+def auto(
+    curator: Curator,
+    *,
+    k: int,
+    epsilon: Fraction,
+    delta: Fraction,
+    objective: str,
+    public_rng: np.random.Generator,
+    keep_synopsis: bool = False,
+) -> Outcome:
+    """k centres from a private tree of boxes: in the whole space up to 4 dimensions, in a private subspace beyond.
 
-    Guarantee: epsilon-DP, as the chosen algorithm. The certificate names it.
+    Guarantee: (epsilon, delta)-DP, or epsilon-DP without a delta, under add/remove (n is private) and replace-one. Up to 4 dimensions no delta is used. Edge cases: no rows, equal rows, rows in a sliver of the domain
+    and fewer rows than k are normal releases. With `keep_synopsis` the leaves that stand out of the noise come with
+    the release as a coreset (covey.Coreset).
     """
-    choice = hybrid if curator.domain.dimension <= MOST_GRID_DIMENSIONS else lloyd
-    outcome = choice(curator, k=k, epsilon=epsilon, public_rng=public_rng)
-    return replace(outcome, notes={"chosen": choice.__name__, **outcome.notes})
+    if not isinstance(keep_synopsis, bool):
+        raise ParameterError("keep_synopsis", "must be True or False")
+    if curator.domain.dimension <= MOST_TREE_DIMENSIONS:
+        return from_tree(
+            curator, k=k, epsilon=epsilon, objective=objective, public_rng=public_rng, keep_synopsis=keep_synopsis
+        )
+    return from_subspace(
+        curator,
+        k=k,
+        epsilon=epsilon,
+        delta=delta,
+        objective=objective,
+        public_rng=public_rng,
+        keep_synopsis=keep_synopsis,
+    )

@@ -41,16 +41,16 @@ class Outcome:
     coreset: LatticeCoreset | None = None
 
 
-def learn_size(curator: Curator, epsilon: Fraction) -> tuple[int, Fraction]:
+def learn_size(curator: Curator, epsilon: Fraction, *, share: tuple[int, int] = SIZE_SHARE) -> tuple[int, Fraction]:
     """The number of rows wherever a paper says n, and what is left of epsilon after it.
 
-    Under replace-one the number is public and costs nothing. Under add/remove it is a noisy one, for 4% of epsilon,
-    in a plan of its own, so that everything after may be chosen from it.
+    Under replace-one the number is public and costs nothing. Under add/remove it is a noisy one, for a small share
+    of epsilon, in a plan of its own, so that everything after may be chosen from it.
     """
     if curator.neighbours is Neighbours.REPLACE_ONE:
         curator.reserve(Plan(()))
         return curator.public_count(), epsilon
-    for_size, left = split(epsilon, *SIZE_SHARE)
+    for_size, left = split(epsilon, *share)
     noise = DiscreteLaplace(for_size)
     curator.reserve(Plan((noise.event(),)))
     return noisy_size(curator, noise), left

@@ -59,7 +59,14 @@ class Algorithm:
 ALGORITHMS: dict[str, Algorithm] = {
     row.name: row
     for row in (
-        Algorithm(name="auto", run=auto, summary="the best choice for the dimension", paper="Covey"),
+        Algorithm(
+            name="auto",
+            run=auto,
+            summary="a private tree of boxes, clustered; refined where that pays",
+            paper="Covey, on PrivTree (Zhang et al. 2016)",
+            guarantee="either",
+            objectives=("k-means", "k-median"),
+        ),
         Algorithm(name="lloyd", run=lloyd, summary="rounds of noisy averaging", paper="DPLloyd (Su et al. 2016)"),
         Algorithm(
             name="grid",

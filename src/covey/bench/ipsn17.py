@@ -161,7 +161,7 @@ def make_plan(settings: Settings, sums: dict[str, str]) -> list[tuple[str, Task]
                     n,
                     k,
                     variant=variant,
-                    epsilon=4.0 if settings.made_up else 1.0,
+                    epsilon=budget,
                     **timing,
                 )
     return plan

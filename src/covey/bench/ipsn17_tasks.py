@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -133,7 +134,7 @@ def loaded(which: str, n: int, data: str | None) -> Loaded:
 def perform(task: Task, *, data: str | None) -> Answer:
     """Do one task. `data` is the folder of the data sets, or None if all rows are made up."""
     asked = {name: value for name, value in task.parameters.items() if name not in ("covey", "rows")}
-    return {"baseline": baseline, "error": error, "time": timed}[task.kind](data=data, **asked)
+    return KINDS[task.kind](data=data, **asked)
 
 
 def baseline(*, data: str | None, set: str, n: int, k: int) -> Answer:
@@ -150,7 +151,8 @@ def error(
 ) -> Answer:
     """Costs and coreset sizes of several runs; a refusal is an answer as well."""
     load = loaded(set, n, data)
-    costs, sizes = [], []
+    costs: list[float] = []
+    sizes: list[int] = []
     for run in range(runs):
         seed = seed_of("ipsn17", set, n, k, variant, relation, epsilon, run)
         try:
@@ -176,3 +178,6 @@ def timed(
         wall.append(time.perf_counter() - before)
         cpu.append(time.process_time() - spent)
     return {"wall": min(wall), "cpu": min(cpu)}  # the least disturbed run
+
+
+KINDS: dict[str, Callable[..., Answer]] = {"baseline": baseline, "error": error, "time": timed}

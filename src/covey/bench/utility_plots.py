@@ -96,7 +96,7 @@ def _axes(panel: Any, ticks: Sequence[float]) -> None:
     panel.yaxis.set_major_locator(
         MaxNLocator(4) if narrow else LogLocator(subs=(1.0, 2.0, 5.0) if high < 60 * low else (1.0,))
     )
-    panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
+    panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
     panel.yaxis.set_minor_locator(NullLocator())
     wide = sorted({*ticks, 0.1, 0.5, 1.0})  # with those of the published figures
     panel.set_xticks(wide, [f"{value:g}" for value in wide])

@@ -1,4 +1,4 @@
-"""Starts for clustering that look at no data: k points spread over a public box."""
+"""Starts for clustering: k points spread over a public box, or drawn from a synopsis. Free: none sees rows."""
 
 from math import lgamma, log, pi
 
@@ -17,6 +17,49 @@ def uniform_starts(k: int, *, lower: ArrayLike, upper: ArrayLike, rng: np.random
     _check_k(k)
     u = rng.random((k, low.size))
     return np.clip((1.0 - u) * low + u * high, low, high)  # this form cannot overflow
+
+
+def plus_plus(
+    points: ArrayLike, weights: ArrayLike, k: int, *, starts: int, rng: np.random.Generator, trials: int = 3
+) -> Floats:
+    """Sets of k centres drawn from weighted points, starts x k x columns: greedy k-means++ on the positive weights.
+
+    Each centre after the first is the best of `trials` points drawn in proportion to weight x squared distance from the
+    centres before it (Arthur and Vassilvitskii 2007). There must be a point of positive weight; with fewer such
+    points than k, some centres are equal.
+    """
+    _check_k(k)
+    x, w = np.asarray(points, dtype=np.float64), np.maximum(np.asarray(weights, dtype=np.float64), 0.0)
+    x, w = x[w > 0], w[w > 0]
+    if len(x) == 0 or starts < 1 or trials < 1:
+        raise ParameterError("weights", "must have a positive one, and starts and trials be at least 1")
+    mass, norms = np.cumsum(w), np.einsum("nd,nd->n", x, x)
+    with one_blas_thread():
+        return np.stack([_one_start(x, w, norms, mass, k=k, rng=rng, trials=trials) for _ in range(starts)])
+
+
+def _one_start(
+    x: Floats, w: Floats, norms: Floats, mass: Floats, *, k: int, rng: np.random.Generator, trials: int
+) -> Floats:
+    chosen = np.empty(k, dtype=np.intp)
+    chosen[:] = _draw(mass, 1, rng)[0]
+    near = np.square(x - x[chosen[0]]).sum(axis=1)
+    for i in range(1, k):
+        chance = np.cumsum(w * near)
+        if not chance[-1] > 0:
+            break  # every point is a centre
+        candidates = _draw(chance, trials, rng)
+        distances = norms + norms[candidates, None] - 2.0 * (x[candidates] @ x.T)
+        nearer = np.minimum(near, np.maximum(distances, 0.0, out=distances))
+        best = int((nearer @ w).argmin())
+        chosen[i], near = candidates[best], nearer[best]
+    return x[chosen]
+
+
+def _draw(cumulative: Floats, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Indices in proportion to the steps of a cumulative sum."""
+    found = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
+    return np.minimum(found, len(cumulative) - 1)
 
 
 def sphere_packing(

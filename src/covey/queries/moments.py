@@ -55,6 +55,45 @@ class MeanSums:
         return np.asarray(noisy * self.clip.units[0], dtype=np.float64)
 
 
+class Variances:
+    """Σ y_j² for every column j, over the residuals y of all rows, clipped to `radius`: d integers.
+
+    All of a row's squares together are at most the radius squared, so Laplace noise on them does not grow with d.
+    """
+
+    name = "squares of clipped residuals"
+
+    def __init__(self, domain: Domain, centre: ArrayLike, radius: float) -> None:
+        self.domain = domain
+        self.clip = Clip(domain, _single(domain, centre, radius), radius, unit_limit=2**16)
+
+    @property
+    def size(self) -> int:
+        return self.domain.dimension
+
+    def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        square = self.clip.unit_limit**2
+        if neighbours is Neighbours.ADD_REMOVE or self.size == 1:
+            # With one column a replaced square moves within [0, square].
+            return Sensitivity(
+                l1=square,
+                l2_squared=square**2,
+                linf=square,
+                coordinates=self.size,
+                monotone=neighbours is Neighbours.ADD_REMOVE,
+            )
+        return Sensitivity(l1=2 * square, l2_squared=2 * square**2, linf=square, coordinates=self.size)
+
+    def accumulate(self, rows: Rows, out: NDArray[np.int64]) -> None:
+        for start in range(0, rows.shape[1], MOST_ROWS):
+            y = self.clip.residuals(rows[:, start : start + MOST_ROWS])
+            out += np.einsum("ij,ij->i", y, y).astype(np.int64)  # exact: at most 2^32·2^20 in any order
+
+    def squares(self, noisy: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The noisy sums of squares in lattice units²: divide by a (noisy) number of rows."""
+        return np.asarray(noisy * self.clip.units[0] ** 2, dtype=np.float64)
+
+
 class SecondMoments:
     """Σ y yᵀ over the residuals y of all rows, clipped to `radius`: the upper triangle, line by line, as integers.
 

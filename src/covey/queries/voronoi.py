@@ -24,11 +24,11 @@ def exact_scores(rows: Rows, centres: NDArray[np.int64]) -> NDArray[np.float64]:
 
 def nearest(rows: Rows, centres: NDArray[np.int64]) -> NDArray[np.intp]:
     """The index of the nearest centre of each row; ties go to the lowest index."""
-    return exact_scores(rows, centres).argmin(axis=0)
+    return np.asarray(exact_scores(rows, centres).argmin(axis=0), dtype=np.intp)
 
 
 def sums_by_label(values: NDArray[Any], label: NDArray[np.intp], count: int) -> NDArray[np.int64]:
-    """The sums of the columns of (d, n) whole numbers under each label, (count, d): exact while they stay below 2^53."""
+    """The sums of (d, n) whole numbers under each label, (count, d): exact while they stay below 2^53."""
     if len(values) < MANY_COLUMNS:
         sums = [np.bincount(label, weights=coordinate, minlength=count) for coordinate in values]
         return np.stack(sums, axis=1).astype(np.int64)

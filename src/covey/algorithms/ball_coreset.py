@@ -1,0 +1,287 @@
+"""`ball-coreset`: small balls found one after the other, counted and clustered (PRIVATE-K-MEAN; IPSN'17)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.algorithms.outcome import LatticeCoreset, Outcome, learn_size, positive, whole_number
+from covey.budget.accountant import calibrate_pure
+from covey.budget.plan import Plan
+from covey.errors import BudgetError, ParameterError
+from covey.events import Pure, exactly
+from covey.noise.mechanisms import DiscreteLaplace, Exponential
+from covey.post.ball_rounds import (
+    BETA,
+    FEW,
+    Demand,
+    ball_sizes,
+    recconcave_rows,
+    shares,
+    smallest,
+    unit,
+)
+from covey.post.kmeans import weighted_kmeans
+from covey.post.kmedian import weighted_kmedian
+from covey.post.starts import sphere_packing
+from covey.private.curator import Curator
+from covey.public import Domain, Neighbours
+from covey.queries.ballcounts import BallScores, BoxCounts, BoxSums
+from covey.queries.grid import MOST_CELLS, Grid
+from covey.queries.radius import RadiusQuality
+from covey.queries.voronoi import VoronoiSums
+
+Floats = NDArray[np.float64]
+
+METHODS = ("joint", "exponential", "recconcave")
+WEIGHTS = ("counted", "printed")
+MOST_PLACES = 2**16  # of a grid that Covey chooses: 256 x 256 in two dimensions, 16 per axis in four
+MOST_COLUMNS = 16  # with more, that grid would have a single cell along each axis
+COUNT_SHARE = 0.3  # of epsilon, for the counts and means of the balls' neighbourhoods
+CERTAIN = 4  # a mean is used if the noisy count behind it is so many times the scale of its noise
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The parameters of `ball_coreset`, checked, and the domain and relation they are for: all public."""
+
+    domain: Domain
+    neighbours: Neighbours
+    method: str
+    counted: bool
+    fraction: Fraction
+    margin: float
+    side: int | None
+    rows_per_part: int | None
+
+    def __post_init__(self) -> None:
+        d = self.domain.dimension
+        if self.method not in METHODS:
+            raise ParameterError("radius_method", f"must be one of {', '.join(map(repr, METHODS))}")
+        if self.side is None and d > MOST_COLUMNS:
+            raise ParameterError("bounds", f"'ball-coreset' searches a grid: at most {MOST_COLUMNS} columns")
+        if self.side is not None and self.side**d > MOST_CELLS:
+            raise ParameterError("side", f"{self.side} cells along each of {d} axes are more than 2^24 in all")
+
+    def grid(self, size: int) -> Grid:
+        """As printed, the smallest power of two per axis with more cells than rows; but at most 2^16 cells."""
+        if self.side is not None:
+            return Grid(self.domain, self.side)
+        d, side = self.domain.dimension, 2
+        while side**d <= size:
+            side *= 2
+        return Grid(self.domain, min(side, int(MOST_PLACES ** (1 / d) + 1e-9)))
+
+    def demand(self, grid: Grid, *, k: int, epsilon: Fraction, delta: Fraction) -> Demand:
+        """What the picks need. A replaced row can move two scores apart by twice as much as one that comes or goes."""
+        apart = 1 if self.neighbours is Neighbours.ADD_REMOVE else 2
+        if self.method == "joint":
+            picks, error = 1, apart * log(BallScores(grid, 1).size)
+        else:
+            picks, error = 3, slack(grid, 1.0) + apart * log(grid.cells)
+        return Demand(
+            k=k,
+            fraction=self.fraction,
+            epsilon=float(epsilon) * (1 - COUNT_SHARE if self.counted else 1),
+            delta=float(delta),
+            picks=picks,
+            error=error,
+            margin=self.margin,
+        )
+
+
+def ball_coreset(
+    curator: Curator,
+    *,
+    k: int,
+    epsilon: Fraction,
+    public_rng: np.random.Generator,
+    delta: Fraction = Fraction(0),
+    objective: str = "k-means",
+    radius_method: str = "joint",
+    weights: str = "counted",
+    fraction: float = 1.0,
+    margin: float = 0.75,
+    side: int | None = None,
+    rows_per_part: int | None = None,
+    starts: int = 30,
+) -> Outcome:
+    """A coreset of small balls, and k centres from it.
+
+    In each round one small ball of about w = ceil(fraction · rows left / k) rows (at most 3/8 of them) is picked, and
+    the w rows nearest to its centre are dropped. The rounds end when w is no longer `margin` times the error of a
+    pick. Then all rows are counted and averaged by the nearest ball, in one release.
+
+    Guarantee: (epsilon, delta)-DP, or epsilon-DP without a delta, under add/remove (4% of epsilon for the noisy number
+    of rows that all sizes come from) and replace-one (n is public; picks and counts have twice the noise). All picks
+    and the counts are one plan; dropping rows is stable under both relations (private/cells.md).
+
+    radius_method: "joint" picks centre and radius at once. "exponential" is the paper's GOOD-RADIUS with the
+    exponential mechanism, then GOOD-CENTER and a noisy mean: three events a round. "recconcave", which the paper
+    prints, is always refused, before anything is paid, with the number of rows that it would need: no machine holds
+    them, so it is not implemented. weights="printed": a ball weighs w, and the rows that no ball took are left out.
+    rows_per_part: rows are split at random into parts of about that many, each with balls of its own (parallel
+    composition); the coreset is their union.
+
+    Edge cases: if fewer than k rounds are possible, a BudgetError says which epsilon or number of rows would do. That
+    is decided from the noisy (or public) number of rows, after the charge, which stays.
+    """
+    settings = Settings(
+        domain=curator.domain,
+        neighbours=curator.neighbours,
+        method=radius_method,
+        counted=_one_of("weights", weights, WEIGHTS) == "counted",
+        fraction=exactly(positive("fraction", fraction)),
+        margin=positive("margin", margin),
+        side=None if side is None else whole_number("side", side, least=2, most=MOST_CELLS),
+        rows_per_part=None if rows_per_part is None else whole_number("rows_per_part", rows_per_part, least=1),
+    )
+    starts = whole_number("starts", starts, least=1, most=10_000)
+    if radius_method == "recconcave":
+        refuse_recconcave(settings, k=k, epsilon=epsilon, delta=delta)
+    size, left = learn_size(curator, epsilon)
+    parts = 1 if settings.rows_per_part is None else max(1, round(size / settings.rows_per_part))
+    grid, demand, sizes = feasible_rounds(size // parts, settings, k=k, epsilon=left, delta=delta)
+    plan, picks, count = make_plan(sizes, demand, epsilon=left, delta=delta, counted=settings.counted)
+    coreset = union([one_part(door, grid, sizes, picks, count, settings) for door in doors(curator, parts, plan)])
+
+    lower, upper = curator.domain.corners
+    cluster = weighted_kmedian if objective == "k-median" else weighted_kmeans
+    packings = np.stack([sphere_packing(k, lower=lower, upper=upper, rng=public_rng) for _ in range(starts)])
+    found = cluster(coreset.points, coreset.weights, k=k, lower=lower, upper=upper, starts=packings)
+    notes = {
+        "rounds": len(sizes),
+        "cells_per_axis": grid.per_axis,
+        "parts": parts,
+        "largest_ball": sizes[0],
+        "smallest_ball": sizes[-1],
+    }
+    return Outcome(found.centres, found.sizes, notes, coreset=coreset)
+
+
+def feasible_rounds(
+    size: int, settings: Settings, *, k: int, epsilon: Fraction, delta: Fraction
+) -> tuple[Grid, Demand, list[int]]:
+    """The grid, what the picks need, and the rows of each ball; an error, if there are fewer balls than centres."""
+
+    def rounds(rows: int, budget: Fraction) -> tuple[Grid, Demand, list[int]]:
+        grid = settings.grid(rows)
+        demand = settings.demand(grid, k=k, epsilon=budget, delta=delta)
+        return grid, demand, ball_sizes(rows, demand)
+
+    made = rounds(size, epsilon)
+    if len(made[2]) >= k:
+        return made
+    more_rows = smallest(lambda n: len(rounds(int(n), epsilon)[2]) >= k, 16.0)
+    more_budget = smallest(lambda x: len(rounds(size, epsilon * exactly(x))[2]) >= k, 1.0)
+    some = "" if settings.rows_per_part is None else "in a part "
+    raise BudgetError(
+        f"ball-coreset: too few rows {some}for {k} balls at this epsilon. About {more_rows:,.0f} rows {some}would do, "
+        f"or {more_budget:.1f} times the epsilon; or fewer clusters. What was charged stays charged"
+    )
+
+
+def make_plan(
+    sizes: Sequence[int], demand: Demand, *, epsilon: Fraction, delta: Fraction, counted: bool
+) -> tuple[Plan, tuple[Fraction, ...], Fraction | None]:
+    """All events of all rounds, and the counts, as one plan; the epsilon of each round's picks; that of the counts."""
+    parts = shares(sizes)
+    events = [part for part in parts for _ in range(demand.picks)]
+    if counted:
+        events.append(exactly(float(f"{COUNT_SHARE * float(epsilon) / unit(parts, demand):.3g}")))
+    helps = delta if len(events) >= FEW else Fraction(0)  # few events gain nothing from a delta
+    amounts = calibrate_pure(weights=events, epsilon=epsilon, delta=helps)
+    picks = amounts[: len(parts) * demand.picks : demand.picks]
+    return Plan(tuple(map(Pure, amounts)), helps), picks, amounts[-1] if counted else None
+
+
+def doors(curator: Curator, parts: int, plan: Plan) -> list[Curator]:
+    """The curator of each part; the plan is paid for once."""
+    if parts > 1:
+        return curator.split(parts, plan)
+    curator.reserve(plan)
+    return [curator]
+
+
+def one_part(
+    curator: Curator,
+    grid: Grid,
+    sizes: Sequence[int],
+    picks: Sequence[Fraction],
+    count: Fraction | None,
+    settings: Settings,
+) -> LatticeCoreset:
+    """The balls of one part of the rows and their weights."""
+    cells, centres = curator.on_cells(grid), []
+    find = joint_pick if settings.method == "joint" else good_radius_and_centre
+    for rows, epsilon in zip(sizes, picks, strict=True):
+        centre = find(cells, grid, rows, epsilon)
+        cells = cells.drop_nearest(centre, rows)
+        centres.append(centre)
+    if count is None:
+        return LatticeCoreset(np.array(centres), np.array(sizes, dtype=np.float64))
+    return recount(curator, np.array(centres), DiscreteLaplace(count))
+
+
+def joint_pick(cells: Curator, grid: Grid, rows: int, epsilon: Fraction) -> Floats:
+    """The centre of a small ball of about so many rows: one pick of place and radius together."""
+    scores = BallScores(grid, rows)
+    return scores.place(cells.select(scores, Exponential(epsilon)))
+
+
+def good_radius_and_centre(cells: Curator, grid: Grid, rows: int, epsilon: Fraction) -> Floats:
+    """The same as the paper has it: a radius, then the box of that radius with the most rows, then their noisy mean."""
+    allowed = ceil(slack(grid, float(epsilon)))
+    quality = RadiusQuality(grid, rows + allowed, allowed)
+    radius = quality.radii[cells.select(quality, Exponential(epsilon))]
+    boxes = BoxCounts(grid, radius)
+    middle = boxes.place(cells.select(boxes, Exponential(epsilon)))
+    reach = ceil((radius + 0.5) * (2 * grid.domain.limit + 1) / grid.per_axis)
+    box = BoxSums(grid, middle, reach)
+    return box.mean(cells.release(box, DiscreteLaplace(epsilon)))
+
+
+def slack(grid: Grid, epsilon: float) -> float:
+    """Δ of GOOD-RADIUS with the exponential mechanism: (8/ε) ln(#radii/β) rows."""
+    return 8 / epsilon * log(RadiusQuality(grid, 1, 0).size / BETA)
+
+
+def recount(curator: Curator, centres: Floats, noise: DiscreteLaplace) -> LatticeCoreset:
+    """Noisy counts and means of the rows nearest to each ball's centre: all rows, those that no ball took included."""
+    sums = VoronoiSums(centres, curator.domain)
+    noisy = curator.release(sums, noise)
+    counts = sums.counts(noisy)
+    scale = sums.sensitivity(curator.neighbours).l1 / (curator.domain.limit * float(noise.epsilon))
+    certain = (counts >= CERTAIN * scale)[:, None]
+    return LatticeCoreset(np.where(certain, sums.means(noisy), sums.centres), np.maximum(counts, 0.0))
+
+
+def union(parts: Sequence[LatticeCoreset]) -> LatticeCoreset:
+    return LatticeCoreset(
+        np.concatenate([each.points for each in parts]), np.concatenate([each.weights for each in parts])
+    )
+
+
+def refuse_recconcave(settings: Settings, *, k: int, epsilon: Fraction, delta: Fraction) -> None:
+    if delta == 0:
+        raise ParameterError("radius_method", "'recconcave' promises (epsilon, delta) only: give a delta")
+    side = settings.side or 2
+    rows = recconcave_rows(
+        k=k, epsilon=float(epsilon), delta=float(delta), side=side, dimension=settings.domain.dimension
+    )
+    raise ParameterError(
+        "radius_method",
+        f"'recconcave' would need at least {rows:.1g} rows at this k, epsilon and delta, more than any table "
+        "here can hold; use 'joint' or 'exponential'",
+    )
+
+
+def _one_of(name: str, value: object, options: Sequence[str]) -> object:
+    if value not in options:
+        raise ParameterError(name, f"must be one of {', '.join(map(repr, options))}")
+    return value

@@ -1,0 +1,75 @@
+"""What the noisy counts of a tree's leaves say about where the rows are. Free: it never sees rows."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from covey.errors import ParameterError
+from covey.post.distances import Floats, add_up, nearest
+from covey.post.kmeans import Clustering, weighted_kmeans
+from covey.post.kmedian import weighted_kmedian
+from covey.post.starts import plus_plus, uniform_starts
+
+STARTS = 10
+_CUT = 4.0  # of a cluster's mean square: how far from its centre dropped leaves come back
+_RISK = 0.05  # of a cluster's mean square: the most that the noise of leaves that came back may add
+_LEAST_SHARE = 0.3  # of a cluster's weight: with less, its leaves that came back are mostly noise
+
+
+def kept_weights(counts: Floats, *, scale: float, strictness: float) -> Floats:
+    """Noisy counts that stand out of the noise, and 0 for the others.
+
+    scale : of the Laplace noise. Of L leaves without rows the largest noise is about scale·ln(L); a count is kept if it
+    exceeds `strictness` times that. If none does, the largest is kept.
+    """
+    kept = np.where(counts > strictness * scale * np.log(max(len(counts), 4)), counts, 0.0)
+    if not kept.any():
+        kept[int(counts.argmax())] = max(1.0, float(counts.max()))
+    return kept
+
+
+def cluster(
+    points: Floats,
+    weights: Floats,
+    *,
+    k: int,
+    lower: ArrayLike,
+    upper: ArrayLike,
+    objective: str,
+    rng: np.random.Generator,
+) -> Clustering:
+    """k centres of weighted points, none of them negative, by k-means or k-median from k-means++ starts."""
+    if objective not in ("k-means", "k-median"):
+        raise ParameterError("objective", 'must be "k-means" or "k-median"')
+    search = weighted_kmeans if objective == "k-means" else weighted_kmedian
+    if not (weights > 0).any():
+        starts = uniform_starts(k, lower=lower, upper=upper, rng=rng)[None]
+    else:
+        starts = plus_plus(points, weights, k, starts=STARTS, rng=rng)
+    return search(points, weights, k=k, lower=lower, upper=upper, starts=starts, swaps=3 * k + 20)
+
+
+def recentre(
+    points: Floats, widths: Floats, counts: Floats, weights: Floats, centres: Floats, *, scale: float, rounds: int = 3
+) -> Floats:
+    """Centres moved to the means of their leaves, with leaves near them that were dropped as too light back again.
+
+    Near a centre all leaves count, with the sign of their noisy counts: the rows in light leaves are missed otherwise,
+    and noise of both signs cancels. Far from it only leaves that stand out do. A centre stays where it is if the noise
+    of the leaves that came back would move it, squared and on average, by more than 5% of its cluster's mean square.
+    """
+    k = len(centres)
+    within = np.square(widths).sum(axis=1) / 12  # the mean square of a uniform point about its leaf's middle
+    active = weights
+    for _ in range(rounds):
+        label = nearest(points, centres)
+        away = np.square(points - centres[label]).sum(axis=1)
+        mass = add_up(label, np.maximum(active, 0.0), k)
+        square = add_up(label, np.maximum(active, 0.0) * (away + within), k) / np.maximum(mass, 1e-9)
+        active = np.where((away <= _CUT * square[label]) | (weights > 0), counts, 0.0)
+        net = add_up(label, active, k)
+        back = (active != 0) & (weights <= 0)
+        error = 2 * scale**2 * add_up(label, back * away, k) / np.maximum(net, 1e-9) ** 2
+        trusted = (net > np.maximum(_LEAST_SHARE * add_up(label, weights, k), 2 * scale)) & (error <= _RISK * square)
+        sums = np.stack([add_up(label, active * column, k) for column in points.T], axis=1)
+        centres = np.where(trusted[:, None], sums / np.where(trusted, net, 1.0)[:, None], centres)
+    return centres

@@ -1,0 +1,144 @@
+"""From noisy moments to a subspace worth looking at, and from noisy sums to centres. Free: it never sees rows."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr
+
+from covey.post.distances import Floats
+
+SMALLEST_SHARE = 0.15  # of the first eigenvalue: axes of less are left out
+MOST_AXES = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Subspace:
+    """Directions in which the rows are spread out, and how much."""
+
+    axes: Floats  # d x q, orthonormal columns
+    variances: Floats  # q: of the rows along each axis
+    scatter: float  # the rows' mean squared distance from their mean, in all d dimensions
+
+
+def outer_radius(counts: Floats, radii: Floats, *, size: float, coverage: float, scale: float) -> float:
+    """A radius that about `coverage` of the rows lie within, from noisy numbers of rows between radii.
+
+    counts : rows within radii[0], then between radii[i-1] and radii[i]. Counts below the largest noise to be expected
+    in so many buckets (scale·ln) are taken for empty: many empty buckets would add up to a lot of noise.
+    """
+    seen = np.where(counts[: len(radii)] > scale * math.log(len(radii)), counts[: len(radii)], 0.0)
+    beyond = np.cumsum(seen[::-1])[::-1]  # beyond[i]: rows outside radii[i-1], from bucket i on
+    crowded = np.flatnonzero(beyond > (1 - coverage) * size)
+    return float(radii[crowded[-1]] if crowded.size else radii[0])
+
+
+def principal_axes(moments: Floats, *, size: float, radius: float, noise: float, k: int) -> Subspace:
+    """The main axes of noisy second moments (d x d sums about the mean), as many as stand out of the noise.
+
+    noise : the standard deviation off the diagonal. Random symmetric noise has eigenvalues up to 2·noise·√d, the edge;
+    an eigenvalue above it is shrunk to what it was without noise, and its axis leans by a known angle, so that part
+    of the variance along it is only average.
+    """
+    d = len(moments)
+    edge = 2 * noise * math.sqrt(d)
+    values, vectors = np.linalg.eigh(moments)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    trace = max(float(np.trace(moments)), 1e-3 * size * radius**2)
+    out = int(((values > edge) & (values > SMALLEST_SHARE * values[0])).sum())
+    q = number_of_axes(out, k=k, d=d)
+    root = np.sqrt(np.maximum(np.square(values) - edge**2, 0.0))
+    true = np.maximum((values + root) / 2, 1e-12 * trace)
+    lean = np.minimum(1.0, np.square(edge / (2 * true)))
+    spread = np.maximum(true * (1 - lean) + lean * trace / d, trace / d)
+    return Subspace(vectors[:, :q], spread[:q] / size, trace / size)
+
+
+def widest_columns(squares: Floats, *, size: float, radius: float, noise: float, k: int) -> Subspace:
+    """The columns of largest noisy variance: a subspace that needs no noise that grows with d.
+
+    noise : the standard deviation of each sum of squares. Variances are shrunk towards their mean by James-Stein.
+    """
+    d = len(squares)
+    scatter = max(float(squares.sum()) / size, 0.02 * radius**2)
+    variances, middle = squares / size, float(squares.mean()) / size
+    apart = float(np.square(variances - middle).sum())
+    kept = max(0.0, 1 - (noise / size) ** 2 * (d - 1) / apart) if apart > 0 else 0.0
+    shrunk = np.maximum(middle + kept * (variances - middle), 0.1 * scatter / d)
+    q = number_of_axes(min(8, k), k=k, d=d)
+    widest = np.argsort(-shrunk, kind="stable")[:q]
+    axes = np.zeros((d, q))
+    axes[widest, np.arange(q)] = 1.0
+    return Subspace(axes, shrunk[widest], scatter)
+
+
+def number_of_axes(wanted: int, *, k: int, d: int) -> int:
+    """At least 2 and log2(k), so that k centres have room; at most 16, k and d."""
+    return min(max(wanted, 2, math.ceil(math.log2(k))), MOST_AXES, max(k, 2), d)
+
+
+def middles_of_mass(lower: Floats, upper: Floats, *, half: Floats, deviations: Floats) -> Floats:
+    """Where the rows of a box are on average, per axis, if the rows are spread like a bell over all boxes.
+
+    lower, upper : m x q. half : the half-widths of the whole; the outermost boxes also hold the rows that were clipped
+    to it, so they reach out to infinity. Boxes so far out that a bell has no mass there are taken at their middle.
+    """
+    left, right, end = lower / deviations, upper / deviations, half / deviations * (1 - 1e-6)
+    left, right = np.where(left <= -end, -40.0, left), np.where(right >= end, 40.0, right)
+    flip = left + right > 0  # work in the lower tail, where digits are not lost
+    left, right = np.where(flip, -right, left), np.where(flip, -left, right)
+    mass = ndtr(right) - ndtr(left)
+    bell = (np.exp(-np.square(left) / 2) - np.exp(-np.square(right) / 2)) / math.sqrt(2 * math.pi)
+    mean = bell / np.maximum(mass, 1e-300)
+    mean = np.where(flip, -mean, mean) * deviations
+    return np.where(mass > 1e-6, np.clip(mean, lower, upper), (lower + upper) / 2)
+
+
+def shrunk_steps(shifts: Floats, deviations: Floats, weights: Floats, axes: Floats) -> Floats:
+    """Noisy moves of k centres, shrunk by how much of them is noise, inside and outside the subspace separately.
+
+    shifts : k x d, with noise of standard deviation deviations[c] in every coordinate of line c. The factor is the
+    mean of two estimates: positive-part James-Stein from the cluster's own move, and one pooled over all clusters.
+    """
+    inside = shifts @ axes @ axes.T
+    q, d = axes.shape[1], shifts.shape[1]
+    steps = np.zeros_like(shifts)
+    for part, p in ((inside, q), (shifts - inside, d - q)):
+        if p < 1:
+            continue
+        squares, noise = np.square(part).sum(axis=1), np.square(deviations)
+        own = np.maximum(0.0, 1 - max(p - 2, 1) * noise / np.maximum(squares, 1e-300))
+        prior = max(0.0, float(weights @ (squares - p * noise)) / (p * float(weights.sum())))
+        pooled = prior / (prior + np.maximum(noise, 1e-300))
+        steps += part * ((own + pooled) / 2)[:, None]
+    return steps
+
+
+def gained(steps: Floats, shifts: Floats, deviations: Floats, weights: Floats) -> float:
+    """By how much steps lowered the mean squared residual, as far as the noisy shifts tell."""
+    taken, wanted = np.square(steps).sum(axis=1), np.square(shifts).sum(axis=1)
+    share = np.sqrt(taken / np.maximum(wanted, 1e-300))
+    noise = share * shifts.shape[1] * np.square(deviations)
+    return float(weights @ (2 * ((steps * shifts).sum(axis=1) - noise) - taken)) / float(weights.sum())
+
+
+def smooth_columns(mean: Floats, *, deviation: float) -> Floats:
+    """A noisy mean with its differences between neighbouring columns shrunk, at every dyadic scale (Haar, James-Stein).
+
+    For columns in a natural order, such as the pixels of a picture; for others it does little.
+    """
+    d = len(mean)
+    padded = np.full(1 << max(0, (d - 1).bit_length()), mean.mean())
+    padded[:d] = mean
+    details = []
+    while len(padded) > 1:
+        details.append((padded[0::2] - padded[1::2]) / math.sqrt(2))
+        padded = (padded[0::2] + padded[1::2]) / math.sqrt(2)
+    for detail in reversed(details):
+        if len(detail) > 2:
+            squares = max(float(np.square(detail).sum()), 1e-300)
+            detail = detail * max(0.0, 1 - (len(detail) - 2) * deviation**2 / squares)
+        finer = np.empty(2 * len(padded))
+        finer[0::2], finer[1::2] = (padded + detail) / math.sqrt(2), (padded - detail) / math.sqrt(2)
+        padded = finer
+    return padded[:d]
