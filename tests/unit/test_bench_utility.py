@@ -70,7 +70,7 @@ def test_clusters_in_the_ball_are_tight_inside_and_always_the_same() -> None:
     assert np.square(rows).sum(axis=1).max() <= 1
     one_centre = np.square(rows - rows.mean(axis=0)).sum()
     best = utility_tasks.plain_kmeans(rows, k=64, starts=3, seed=0)
-    assert one_centre / (utility_tasks.mean_cost(rows, best, "k-means") * len(rows)) == pytest.approx(60, abs=4)
+    assert one_centre / (utility_tasks.mean_cost(rows, best, "k-means") * len(rows)) == pytest.approx(49, abs=4)
     assert np.array_equal(rows, sets.ball_clusters(d=100, k=64, n=6400))
 
 

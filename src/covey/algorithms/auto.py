@@ -27,9 +27,10 @@ def auto(
 ) -> Outcome:
     """k centres from a private tree of boxes: in the whole space up to 4 dimensions, in a private subspace beyond.
 
-    Guarantee: (epsilon, delta)-DP, or epsilon-DP without a delta, under add/remove (n is private) and replace-one. Up to 4 dimensions no delta is used. Edge cases: no rows, equal rows, rows in a sliver of the domain
-    and fewer rows than k are normal releases. With `keep_synopsis` the leaves that stand out of the noise come with
-    the release as a coreset (covey.Coreset).
+    Guarantee: (epsilon, delta)-DP, or epsilon-DP without a delta, under add/remove (n is private) and replace-one.
+    Up to 4 dimensions no delta is used. Edge cases: no rows, equal rows, rows in a sliver of the domain and fewer rows
+    than k are normal releases. With `keep_synopsis` the leaves that stand out of the noise come with the release as a
+    coreset (covey.Coreset).
     """
     if not isinstance(keep_synopsis, bool):
         raise ParameterError("keep_synopsis", "must be True or False")

@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 Ranges = tuple[tuple[str, float, float], ...]
 
 BALL_ROWS = 100_000  # of the made-up set in Ball(1)
-BALL_SPREAD = 1 / 8.8  # the usual distance of a row from the middle of its cluster there
+BALL_SPREAD = 1 / 8  # the usual distance of a row from the middle of its cluster there
 SEPARATION = 4.0  # standard deviations from a made-up cluster's middle to the border half-way to the next, or a wall
 
 
@@ -194,7 +194,7 @@ def ball_clusters(*, d: int, k: int, n: int) -> Floats:
     """n rows of k round Gaussian clusters of equal size in Ball(1), shuffled.
 
     The middles are uniform in the ball of radius 1 - s, and rows lie at about s from theirs (standard deviation
-    s/√d). With s = 1/8.8, d = 100 and k = 64, one centre costs about 60 times as much as the best 64: what the
+    s/√d). With s = 1/8, d = 100 and k = 64, one centre costs about 49 times as much as the best 64, as the
     peers' figures for such a set suggest. The rare row outside Ball(1) is drawn again. Always the same rows.
     """
     rng = public_rng(seed_of("ball", d, k, n))
