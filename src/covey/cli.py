@@ -20,7 +20,9 @@ from covey import __version__
 from covey.cli_bench import bench
 from covey.cli_coreset import coreset, query
 from covey.cli_fit import check_shared, make_release, publish, save_json
+from covey.cli_group import group
 from covey.cli_ledger import ledger
+from covey.cli_plan import plan
 from covey.errors import CoveyError, ParameterError
 from covey.options import Shared, promise_options, read_params, release_options
 from covey.words import in_words, printable, show_release, show_table
@@ -39,7 +41,7 @@ OPTIONS = {  # what the command line calls the parameters of the library
         name: f"--{name}"
         for name in (
             *("epsilon", "delta", "bounds", "algorithm", "method", "objective", "neighbours", "dataset"),
-            *("lon", "lat", "plot"),
+            *("lon", "lat", "plot", "sample"),
         )
     },
 }
@@ -157,7 +159,7 @@ def algorithms(*, as_json: bool) -> None:
     show_table(list(rows[0]), [[in_words(value) for value in row.values()] for row in rows])
 
 
-for command in (coreset, query, ledger, bench):
+for command in (coreset, query, group, ledger, bench, plan):
     cli.add_command(command)
 
 
