@@ -121,6 +121,7 @@ def show_coreset(points: Coreset) -> None:
 @click.option("--lon", metavar="NAME", help="The column that is the longitude.")
 @click.option("--lat", metavar="NAME", help="The column that is the latitude.")
 @click.option("--out", metavar="FILE", help="With -k: write the centres here, as a release.")
+@click.option("--allow-seeded", is_flag=True, help="Let --out be written from a coreset made with --seed.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answers as JSON.")
 def query(
     *,
@@ -133,6 +134,7 @@ def query(
     lon: str | None,
     lat: str | None,
     out: str | None,
+    allow_seeded: bool,
     as_json: bool,
 ) -> None:
     """Ask CORESET, a file of `covey coreset`, what centres would cost, or for the best K. Nothing is spent.
@@ -154,6 +156,10 @@ def query(
     from covey.coreset import Coreset
 
     points = Coreset.load(file)
+    if out is not None and points.certificate.seeded and not allow_seeded:
+        raise click.UsageError(
+            "--out: the coreset was made with a seed and is not private; --allow-seeded writes the centres all the same"
+        )
     chosen: Any = objective or points.objective
     sets: dict[str, Any] = {} if centers is None else dict(read_centres(centers, points.columns, lon=lon, lat=lat))
     found = None

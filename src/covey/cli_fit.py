@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from covey.errors import DataError
-from covey.options import Shared, check_axes, check_outputs, read_bounds
+from covey.errors import DataError, FormatError
+from covey.options import Shared, check_axes, check_outputs, read_bounds, read_sample
 from covey.words import printable
 
 if TYPE_CHECKING:
@@ -64,6 +64,9 @@ def make_release(
     from covey.fitting import fit
     from covey.terminal import progress_bar
 
+    listed = (parameters or {}).get("sites")
+    if algorithm == "sites" and isinstance(listed, str):
+        parameters = {**(parameters or {}), "sites": read_sites(listed, data, domain, options)}
     book = None if options.ledger_file is None else Ledger.open(options.ledger_file)
     if book is not None and options.key is not None:
         book = book.with_key(options.key)
@@ -79,6 +82,7 @@ def make_release(
             algorithm_params=parameters,
             objective=objective,
             neighbours=options.neighbours,
+            sample=read_sample(options.sample),
             ledger=book,
             dataset=options.dataset,
             random_state=options.seed,
@@ -86,6 +90,24 @@ def make_release(
         )
     head = release.certificate.ledger
     return Made(release, book, again=head is not None and head.sequence <= seen)
+
+
+def read_sites(path: str, data: str, domain: Box | Ball, options: Shared) -> list[list[float]]:
+    """The public list of sites in a CSV, JSON or GeoJSON file, in the order of the columns."""
+    from covey.centre_files import read_centres
+    from covey.private.tables import open_table
+
+    outputs = [each for each in (options.out, options.geojson) if each is not None]
+    check_outputs(outputs, inputs=[path])
+    columns = domain.columns or open_table(data).names or ()
+    try:
+        sets = read_centres(path, columns, lon=options.lon, lat=options.lat)
+    except FormatError as error:
+        words = str(error).replace("centers:", "sites:", 1).replace("the coreset's", "the data's")
+        raise FormatError(words.replace("no centres", "no sites")) from None
+    if len(sets) != 1:
+        raise FormatError(f"sites: {path!r} holds {len(sets)} sets; sites are one list to choose from")
+    return next(iter(sets.values()))
 
 
 def publish(

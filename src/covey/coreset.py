@@ -95,7 +95,7 @@ class Coreset:
         places = np.meshgrid(*[axis] * len(middle), indexing="ij")
         points = np.stack([each.ravel() for each in places], axis=1) * half + middle
         cells = np.broadcast_to(2 * half / synopsis.cells_per_axis, points.shape)
-        return cls(points, synopsis.counts, cells=cells, **made)
+        return cls(points, np.array(synopsis.counts) * synopsis.rows_per_count, cells=cells, **made)
 
     @cached_property
     def origins(self) -> tuple[str, ...]:

@@ -24,7 +24,10 @@ from covey.terminal import progress_bar, say
 SHARED = """bounds : public limits of each column, required: a `Box`, a `Ball`, a pair (lower, upper) of arrays, or a
         pair of numbers for every column. Never computed from the rows.
     neighbours : "add-remove" (one person more or less; the number of people is private) or "replace-one".
-    person, rows_per_person, zones, sample : None and 1 in this version.
+    person, rows_per_person, zones : None and 1 in this version.
+    sample : None, or fit a random sample, in time that does not grow with the number of rows: a rate such as 0.01, a
+        whole number of rows, "auto" (as many as an error of 5% allows) or "auto:0.02". Epsilon holds for all rows;
+        sizes and weights are scaled to all rows.
     ledger, dataset : a ledger (or its path) that the fit is charged to, and the name of the data set in it.
     engine : "auto" or "memory".
     random_state : None draws all noise from the operating system. A seed makes the fit reproducible and **not

@@ -30,6 +30,7 @@ from covey.private.memory import MemoryEngine
 from covey.private.tables import Table, open_table
 from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
 from covey.release import Certificate, LedgerHead, Release, WeightedPoints
+from covey.sampling import Thinned, Wish, read_sample, thin
 
 Progress = Callable[[int, int, str], None]
 
@@ -66,8 +67,9 @@ def fit(
         neighbours=neighbours,
         person=Person(person, rows_per_person),
         engine=engine,
+        sample=sample,
     )
-    refuse_planned(person=request.person, zones=zones, sample=sample)
+    refuse_planned(person=request.person, zones=zones)
     book, dataset = open_ledger(ledger, dataset)
     try:
         table = open_table(data)
@@ -90,6 +92,13 @@ class Request:
     objective: str
     neighbours: Neighbours
     person: Person
+    sample: Wish | None = None
+
+    def run(self, curator: Curator, cost: Cost, seed: int | None) -> Outcome:
+        """The algorithm at work. `cost` is what it may spend on the rows that it meets."""
+        values = {"k": self.k, "epsilon": cost.epsilon, "delta": cost.delta, "objective": self.objective}
+        supplied = self.algorithm.supplied({**values, "public_rng": public_rng(seed)})
+        return self.algorithm.run(curator, **supplied, **self.parameters)
 
     def fingerprint(self, domain: Domain, *, seed: int | None) -> str:
         """Every parameter in one canonical text: what an idempotency key is bound to."""
@@ -105,6 +114,7 @@ class Request:
             "columns": domain.columns,
             "domain": [domain.ball, *zip(domain.middle, domain.half, strict=True)],
             "seed": seed,
+            **({} if self.sample is None else {"sample": str(self.sample)}),
         }
         return json.dumps(fields, sort_keys=True)
 
@@ -120,6 +130,7 @@ def check_request(
     neighbours: str,
     person: Person,
     engine: str,
+    sample: Any = None,
 ) -> Request:
     """Refuse what is wrong about a request, in words that name the parameter; nothing has been read or paid."""
     row = find(algorithm)
@@ -149,6 +160,7 @@ def check_request(
         objective=objective,
         neighbours=relation,
         person=person,
+        sample=read_sample(sample),
     )
 
 
@@ -177,14 +189,12 @@ def float_at_least(exact: Fraction) -> float:
     return number
 
 
-def refuse_planned(*, person: Person, zones: Any, sample: Any) -> None:
+def refuse_planned(*, person: Person, zones: Any) -> None:
     """Parameters whose meaning is fixed but whose machinery is not part of this version."""
     if person.column is not None:
         raise ParameterError("person", "this version protects single rows; merge each person's rows into one first")
     if zones is not None:
         raise ParameterError("zones", "are not part of this version; leave zones=None")
-    if sample is not None:
-        raise ParameterError("sample", "is not part of this version; leave sample=None")
 
 
 def open_ledger(ledger: Ledger | str | None, dataset: str | None) -> tuple[Ledger | None, str | None]:
@@ -232,9 +242,11 @@ def run(
     stored = book.stored(name, key=book.key, parameters=fingerprint) if book.key is not None else None
     if stored is not None:
         return Release.from_json(stored)
-    receipts = []
+    receipts: list[Any] = []
 
     def charge() -> None:
+        if receipts:  # for the noisy number of rows that a sample was sized by: one charge covers it all
+            return
         purpose = f"{request.objective} with {request.algorithm.name}, k = {request.k}"
         receipts.append(
             book.charge(
@@ -248,38 +260,49 @@ def run(
         )
 
     source: Source = OsSource() if seed is None else SeededSource(seed)
+    thinned = thin(
+        table,
+        request.sample,
+        k=request.k,
+        domain=domain,
+        neighbours=request.neighbours,
+        cost=Cost(request.epsilon, request.delta),
+        source=source,
+        charge=charge,
+        rehearse=lambda curator, cost: request.run(curator, cost, 0),
+    )
     curator = Curator(
-        MemoryEngine(table, domain),
+        MemoryEngine(thinned.table, domain),
         domain=domain,
         neighbours=request.neighbours,
         source=source,
-        reserve=Reserve(Cost(request.epsilon, request.delta)),
+        reserve=Reserve(thinned.inner),
         charge=charge,
         progress=progress,
     )
-    supplied = request.algorithm.supplied(
-        {
-            "k": request.k,
-            "epsilon": request.epsilon,
-            "delta": request.delta,
-            "objective": request.objective,
-            "public_rng": public_rng(seed),
-        }
-    )
-    outcome = request.algorithm.run(curator, **supplied, **request.parameters)
+    outcome = request.run(curator, thinned.inner, seed)
     durable = book.path is not None  # one in memory ends with the process: nobody could look its head up
     head = LedgerHead(sequence=receipts[0].sequence, hash=receipts[0].hash) if durable else None
-    release = certify(request, domain, outcome, dataset=dataset, head=head, seeded=source.seeded)
+    release = certify(request, domain, outcome, thinned, dataset=dataset, head=head, seeded=source.seeded)
     finished = book.finish(receipts[0], release.to_json())
     return Release.from_json(finished.document)  # with a key, the first to finish: not always this one
 
 
 def certify(
-    request: Request, domain: Domain, outcome: Outcome, *, dataset: str | None, head: LedgerHead | None, seeded: bool
+    request: Request,
+    domain: Domain,
+    outcome: Outcome,
+    thinned: Thinned,
+    *,
+    dataset: str | None,
+    head: LedgerHead | None,
+    seeded: bool,
 ) -> Release:
+    """What is published. Sizes and weights are of the sample, and so are scaled to all rows: free."""
+    notes = {**outcome.notes, "sample": thinned.notes} if thinned.notes else outcome.notes
     certificate = Certificate(
         algorithm=request.algorithm.name,
-        parameters={"k": request.k, **request.parameters, **outcome.notes},
+        parameters={"k": request.k, **request.parameters, **notes},
         epsilon=float_at_least(request.epsilon),
         delta=float_at_least(request.delta),
         neighbours=str(request.neighbours),
@@ -294,18 +317,18 @@ def certify(
         objective=request.objective,
         columns=list(domain.names),
         centres=domain.from_lattice(outcome.centres).tolist(),
-        sizes=None if outcome.sizes is None else outcome.sizes.tolist(),
+        sizes=None if outcome.sizes is None else (outcome.sizes * thinned.scale).tolist(),
         certificate=certificate,
-        synopsis=outcome.synopsis,
-        coreset=None if outcome.coreset is None else in_user_units(outcome.coreset, domain),
+        synopsis=None if outcome.synopsis is None else outcome.synopsis.scaled(thinned.scale),
+        coreset=None if outcome.coreset is None else in_user_units(outcome.coreset, domain, thinned.scale),
     )
 
 
-def in_user_units(coreset: LatticeCoreset, domain: Domain) -> WeightedPoints:
-    """A coreset as it is published: in the units of the data."""
+def in_user_units(coreset: LatticeCoreset, domain: Domain, scale: float) -> WeightedPoints:
+    """A coreset as it is published: in the units of the data, with weights that count all rows."""
     width = np.array(domain.half) / domain.limit
     return WeightedPoints(
         points=domain.from_lattice(coreset.points).tolist(),
-        weights=coreset.weights.tolist(),
+        weights=(coreset.weights * scale).tolist(),
         cells=None if coreset.cells is None else (coreset.cells * width).tolist(),
     )

@@ -28,6 +28,7 @@ class Shared:
     delta: float | None
     param: tuple[str, ...]
     neighbours: str
+    sample: str | None
     ledger_file: str | None
     dataset: str | None
     key: str | None
@@ -82,6 +83,12 @@ def release_options(command: Command) -> Command:
                 show_default=True,
                 help="What is hidden: whether a person is in the data, or their values (the number of rows is then "
                 "public).",
+            ),
+            click.option(
+                "--sample",
+                metavar="RATE|SIZE|auto",
+                help="Fit a random sample: 0.01 of the rows, or 100000 of them, or as many as 5% of error allow. "
+                "Epsilon holds for all rows.",
             ),
             click.option("--ledger", "ledger_file", metavar="FILE", help="Charge the budget kept in this ledger."),
             click.option("--dataset", metavar="NAME", help="The data set's name in the ledger and in the certificate."),
@@ -172,6 +179,14 @@ def read_value(text: str) -> bool | int | float | str:
         except ValueError:
             continue
     return text
+
+
+def read_sample(text: str | None) -> float | int | str | None:
+    """`0.01` is a rate, `100000` a size, `auto` and `auto:0.02` are left to the library."""
+    value = None if text is None else read_value(text)
+    if isinstance(value, bool):
+        raise ParameterError("sample", "must be a rate such as 0.01, a whole number of rows, or auto")
+    return value
 
 
 def check_outputs(outputs: Sequence[str], *, inputs: Sequence[str]) -> None:

@@ -21,6 +21,11 @@ from covey.storage import write_whole
 FORMAT, VERSION = "covey-release", 1
 MOST_EPSILON = 10**4
 _UP = Context(prec=3, rounding=ROUND_CEILING)
+_RULES = {
+    frozenset({"largest"}): "nobody is in more than one of them, so the weakest promise among them holds for everyone",
+    frozenset({"sum"}): "somebody may be in several of them, so their amounts were added up",
+}
+_MIXED = "amounts of those that may share people were added up; of those that nobody shares, the larger counts"
 
 
 def in_full(amount: float) -> str:
@@ -62,6 +67,16 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
                 found.append(each)
         return found
 
+    def _rules(self) -> frozenset[Any]:
+        """All rules by which this certificate and its parts were composed."""
+        found, waiting = set(), [self]
+        while waiting:
+            each = waiting.pop()
+            if each.parts:
+                found.add(each.parameters.get("composition"))
+                waiting += each.parts
+        return frozenset(found)
+
     @property
     def statement(self) -> str:
         """The promise in plain words."""
@@ -91,22 +106,25 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         lines.append("The promise covers what is published here; further releases of the same data add to it.")
         leaves = self.leaves()
         if len(leaves) > 1:
-            rule = (
-                "nobody is in more than one of them, so the weakest promise among them holds for everyone"
-                if self.parameters.get("composition") == "largest"
-                else "somebody may be in several of them, so their amounts were added up"
-            )
-            lines.append(f"It joins {len(leaves)} releases: {rule}.")
+            lines.append(f"It joins {len(leaves)} releases: {_RULES.get(self._rules(), _MIXED)}.")
         if any(each.ledger is None for each in leaves):
             lines.append("No durable ledger was kept: nobody has counted earlier releases of the same data.")
         return " ".join(lines)
 
 
 class Synopsis(msgspec.Struct, frozen=True):
-    """A noisy histogram on a grid of equal cells over the domain's cube; the last column's cells come fastest."""
+    """A noisy histogram on a grid of equal cells over the domain's cube; the last column's cells come fastest.
+
+    A count stands for `rows_per_count` rows: 1, or more where the histogram is of a sample.
+    """
 
     cells_per_axis: int
     counts: list[int]
+    rows_per_count: float = 1.0
+
+    def scaled(self, scale: float) -> Synopsis:
+        """The histogram of a sample as one of all rows, each of which that many stand for."""
+        return msgspec.structs.replace(self, rows_per_count=self.rows_per_count * scale)
 
 
 class WeightedPoints(msgspec.Struct, frozen=True):
@@ -220,6 +238,8 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
             raise FormatError("release: the document is damaged: sizes and centres do not match")
         if document.synopsis is not None and len(document.synopsis.counts) != document.synopsis.cells_per_axis**width:
             raise FormatError("release: the document is damaged: the synopsis does not match the columns")
+        if document.synopsis is not None and not 1 <= document.synopsis.rows_per_count < 1e15:
+            raise FormatError("release: the document is damaged: the synopsis does not say how many rows a count is")
         if document.coreset is not None and not document.coreset.fits(width):
             raise FormatError("release: the document is damaged: the coreset does not match the columns")
         return cls(

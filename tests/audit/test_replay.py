@@ -30,7 +30,10 @@ def described(query):
     """Everything public about a query, as comparable plain data."""
     fields = {}
     for name, value in vars(query).items():
-        fields[name] = value.tolist() if isinstance(value, np.ndarray) else repr(value)
+        if isinstance(value, np.ndarray):
+            fields[name] = value.tolist()
+        else:  # a part without words of its own is described like the whole
+            fields[name] = described(value) if type(value).__repr__ is object.__repr__ else repr(value)
     return type(query).__name__, fields
 
 
@@ -78,6 +81,9 @@ class Replay(Curator):
 
     def grow(self, tree, mechanism):
         return self._answer(tree, mechanism, None, lambda: Curator.grow(self, tree, mechanism))
+
+    def cover(self, query, mechanism):
+        return self._answer(query, mechanism, None, lambda: Curator.cover(self, query, mechanism))
 
     def public_count(self):
         count = super().public_count()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.algorithms.auto import MOST_GRID_DIMENSIONS, auto
+from covey.algorithms.auto import MOST_TREE_DIMENSIONS, auto
 from covey.algorithms.grid import cells_per_axis
 from covey.algorithms.outcome import SMALLEST_SIZE, noisy_size, positive, whole_number
 from covey.algorithms.registry import ALGORITHMS, find
@@ -164,10 +164,10 @@ def test_hybrid_takes_its_branch_from_the_noisy_number_of_rows_alone(curator_of,
         assert branches == {size == 10**6}
 
 
-@pytest.mark.parametrize("d", [1, MOST_GRID_DIMENSIONS, MOST_GRID_DIMENSIONS + 1])
+@pytest.mark.parametrize("d", [1, MOST_TREE_DIMENSIONS, MOST_TREE_DIMENSIONS + 1])
 def test_auto_chooses_by_the_public_dimension(curator_of, d):
-    _, outcome = run(curator_of, "auto", rows_of(60, d))
-    assert outcome.notes["chosen"] == ("hybrid" if d <= MOST_GRID_DIMENSIONS else "lloyd")
+    _, outcome = run(curator_of, "auto", rows_of(60, d), delta=Fraction(0), objective="k-means")
+    assert outcome.notes["synopsis"] == ("tree" if d <= MOST_TREE_DIMENSIONS else "tree in a subspace")
     assert find("auto").run is auto
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -59,7 +60,7 @@ def test_the_smallest_useful_epsilon_counts_from_above():
 
 
 def test_slopes_are_those_of_a_power_law():
-    rows = [row(1, None, wall=3e-6 * n**1.25, n=n) for n in (10**4, 10**5, 10**6)]
+    rows = [row(1, None, cpu=3e-6 * n**1.25, n=n) for n in (10**4, 10**5, 10**6)]
     (found,) = ipsn17.slopes(rows)
     assert found["slope"] == pytest.approx(1.25)
     assert found["paper"] == 1.7
@@ -76,6 +77,13 @@ def test_costs_equal_their_definition():
     centres: Floats = np.array([[0.1, 0.2], [-0.5, 0.4]])
     slow = np.square(load.rows[:, None] - centres).sum(axis=2).min(axis=1).sum()
     assert load.cost(centres) == pytest.approx(slow)
+
+
+def test_the_page_shows_the_tables_that_were_measured():
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "ipsn17.md").read_text(encoding="utf-8")
+    for name in ("table2.md", "slopes.md"):
+        assert (root / "benchmarks" / "results" / "ipsn17" / name).read_text(encoding="utf-8") in page
 
 
 @pytest.mark.parametrize("which", SETS)

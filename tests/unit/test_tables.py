@@ -136,14 +136,14 @@ def test_opening_and_checking_read_no_piece():
     asked = []
 
     def reader(name):
-        return lambda start, stop: asked.append((name, start, stop)) or np.zeros(stop - start)
+        return lambda places: asked.append((name, places)) or np.zeros(10)
 
     table = FrameTable(["a", "b"], 10, reader)
     table.check_numeric(None)
     pieces = list(table.pieces(None))
     assert asked == []
     pieces[0]()
-    assert asked == [("a", 0, 10), ("b", 0, 10)]
+    assert asked == [("a", slice(0, 10)), ("b", slice(0, 10))]
 
 
 def test_names_that_are_not_text_become_text():

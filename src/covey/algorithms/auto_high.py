@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.algorithms.auto_shares import Shares, approximate_shares, deviation, pure_shares
+from covey.algorithms.auto_shares import Shares, Vector, choose_shares, deviation, drawable
 from covey.algorithms.outcome import LatticeCoreset, Outcome, learn_size
-from covey.algorithms.tree_synopsis import Leaves, count_leaves
+from covey.algorithms.tree_synopsis import Leaves, count_leaves, inside
 from covey.post.distances import add_up, nearest
 from covey.post.leaves import cluster, kept_weights
 from covey.post.subspace import (
@@ -32,6 +33,7 @@ from covey.queries.residuals import ResidualSums
 from covey.queries.tree import Tree
 
 Floats = NDArray[np.float64]
+Moments = TypeVar("Moments", MeanSums, SecondMoments, Variances)
 
 SIZE_SHARE = (1, 49)  # of epsilon: 2% for the noisy number of rows
 RADII = 40  # from twice the domain's radius down, four to a halving
@@ -57,8 +59,7 @@ def from_subspace(
     domain = curator.domain
     size, left = learn_size(curator, epsilon, share=SIZE_SHARE)
     size = max(size, 1)
-    choose = approximate_shares if delta else pure_shares
-    shares = choose(d=domain.dimension, k=k, size=size, epsilon=left, delta=delta, neighbours=curator.neighbours)
+    shares = choose_shares(d=domain.dimension, k=k, size=size, epsilon=left, delta=delta, neighbours=curator.neighbours)
     curator.reserve(shares.plan)
     middle, radius = _where_the_rows_are(curator, shares, size)
     subspace = _main_axes(curator, shares, size, middle=middle, radius=radius, k=k)
@@ -69,7 +70,7 @@ def from_subspace(
     stand = weights > 0
     found = cluster(points[stand], weights[stand], k=k, lower=-half, upper=half, objective=objective, rng=public_rng)
     heavy = _cluster_weights(points[stand], weights[stand], found.centres, size=size, scale=leaves.scale)
-    centres = _inside(middle + found.centres @ subspace.axes.T, domain)
+    centres = inside(middle + found.centres @ subspace.axes.T, domain)
     between = float(heavy @ np.square(found.centres).sum(axis=1)) / float(heavy.sum())
     within = max(subspace.scatter - between, 0.05 * subspace.scatter)
     centres = _refined(
@@ -83,7 +84,7 @@ def from_subspace(
         radius=radius,
         reach=shares.reach if objective == "k-means" else shares.reach / 2,
     )
-    lifted = _inside(middle + points[stand] @ subspace.axes.T, domain)
+    lifted = inside(middle + points[stand] @ subspace.axes.T, domain)
     coreset = LatticeCoreset(lifted, weights[stand]) if keep_synopsis else None
     notes = {
         "synopsis": "tree in a subspace",
@@ -99,36 +100,46 @@ def _where_the_rows_are(curator: Curator, shares: Shares, size: float) -> tuple[
     """A middle of the rows, and a radius about it that nearly all of them are within."""
     domain = curator.domain
     reach = math.sqrt(domain.row_l2_squared)
-    first = MeanSums(domain, np.zeros(domain.dimension), reach)
+    first = _moments(MeanSums, curator, np.zeros(domain.dimension), reach, shares.mean)
     mean = first.shift(curator.release(first, shares.mean)) / size
     if not shares.gaussian and domain.dimension > 8:
         spread = deviation(shares.mean, first.sensitivity(curator.neighbours)) * float(first.clip.units[0]) / size
         mean = smooth_columns(mean, deviation=spread)
-    mean = _inside(mean[None], domain)[0]
+    mean = inside(mean[None], domain)[0]
     radii = 2 * reach * 2.0 ** (-np.arange(RADII) / 4)[::-1]
     norms = NormCounts(domain, mean, radii)
     counts = norms.counts(curator.release(norms, shares.norms))
     scale = deviation(shares.norms, norms.sensitivity(curator.neighbours)) / math.sqrt(2)
     radius = outer_radius(counts, radii, size=size, coverage=shares.coverage, scale=scale)
-    again = MeanSums(domain, mean, radius)
+    again = _moments(MeanSums, curator, mean, radius, shares.recentre)
     shift = again.shift(curator.release(again, shares.recentre)) / size
     if not shares.gaussian:
         spread = deviation(shares.recentre, again.sensitivity(curator.neighbours)) * float(again.clip.units[0]) / size
         shift *= max(0.0, 1 - domain.dimension * spread**2 / max(float(shift @ shift), 1e-300))
-    return _inside((mean + shift)[None], domain)[0], radius
+    return inside((mean + shift)[None], domain)[0], radius
 
 
 def _main_axes(curator: Curator, shares: Shares, size: float, *, middle: Floats, radius: float, k: int) -> Subspace:
     if shares.full_moments:
-        query = SecondMoments(curator.domain, middle, radius)
+        query = _moments(SecondMoments, curator, middle, radius, shares.moments)
         matrix = query.matrix(curator.release(query, shares.moments))
         spread = deviation(shares.moments, query.sensitivity(curator.neighbours))
         noise = spread * float(query.clip.units[0]) ** 2 / query.weights[1]
         return principal_axes(matrix, size=size, radius=radius, noise=noise, k=k)
-    diagonal = Variances(curator.domain, middle, radius)
+    diagonal = _moments(Variances, curator, middle, radius, shares.moments)
     squares = diagonal.squares(curator.release(diagonal, shares.moments))
     spread = deviation(shares.moments, diagonal.sensitivity(curator.neighbours))
     return widest_columns(squares, size=size, radius=radius, noise=spread * float(diagonal.clip.units[0]) ** 2, k=k)
+
+
+def _moments(kind: type[Moments], curator: Curator, centre: Floats, radius: float, noise: Vector) -> Moments:
+    """A query in units as fine as its noise allows: a very small epsilon asks for more noise than can be drawn."""
+    unit_limit = kind.finest
+    query = kind(curator.domain, centre, radius, unit_limit=unit_limit)
+    while not drawable(noise, query.sensitivity(curator.neighbours)):
+        unit_limit //= 2
+        query = kind(curator.domain, centre, radius, unit_limit=unit_limit)
+    return query
 
 
 def _projection(
@@ -179,15 +190,6 @@ def _refined(
         shifts = sums.shifts(curator.release(sums, noise)) / weights[:, None]
         spread = deviation(noise, sums.sensitivity(curator.neighbours)) * sums.clip.units / weights
         steps = shrunk_steps(shifts, spread, weights, subspace.axes)
-        centres = _inside(sums.centres + steps, curator.domain)
+        centres = inside(sums.centres + steps, curator.domain)
         within = max(within - max(gained(steps, shifts, spread, weights), 0.0), 0.02 * subspace.scatter)
     return centres
-
-
-def _inside(points: Floats, domain: Domain) -> Floats:
-    """Points moved into the domain."""
-    clipped = np.clip(points, -domain.limit, domain.limit)
-    if domain.ball:
-        norms = np.sqrt(np.square(clipped).sum(axis=1, keepdims=True))
-        clipped *= domain.limit / np.maximum(norms, domain.limit)
-    return np.asarray(clipped)

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from covey.algorithms.outcome import LatticeCoreset, Outcome
-from covey.algorithms.tree_synopsis import count_leaves
+from covey.algorithms.tree_synopsis import count_leaves, inside
 from covey.budget.plan import Plan, split
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.tree import PrivTree
@@ -49,4 +49,4 @@ def from_tree(
         centres = recentre(points, leaves.widths, leaves.counts, weights, centres, scale=leaves.scale)
     coreset = LatticeCoreset(points[stand], weights[stand], leaves.widths[stand]) if keep_synopsis else None
     notes = {"synopsis": "tree", "leaves": len(weights), "leaves_kept": int(stand.sum())}
-    return Outcome(np.clip(centres, lower, upper), found.sizes, notes, coreset=coreset)
+    return Outcome(inside(centres, curator.domain), found.sizes, notes, coreset=coreset)

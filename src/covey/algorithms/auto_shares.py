@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
 from covey.budget.accountant import calibrate_gaussian
 from covey.budget.plan import Plan
-from covey.events import Event, Sensitivity
-from covey.noise.mechanisms import DiscreteGaussian, DiscreteLaplace
+from covey.errors import BudgetError
+from covey.events import Event, Gaussian, Sensitivity
+from covey.noise.gaussian import LARGEST_VARIANCE
+from covey.noise.laplace import LARGEST_SCALE
+from covey.noise.mechanisms import GAUSSIAN_VARIANCE_PER_NUMBER, DiscreteGaussian, DiscreteLaplace
 from covey.noise.tree import PrivTree
 from covey.public import Neighbours
+from covey.queries.clipping import FINEST
 
 Vector = DiscreteGaussian | DiscreteLaplace  # noise for a vector of sums
 
 AXES_PER_SPLIT = 2
 LEAST_COVERAGE, MOST_COVERAGE = 0.90, 0.98
+MOST_EPSILON = 99  # that a plan with Gaussian noise can make use of (accountant.md)
+MOST_MULTIPLIER = 2**18  # beyond, sums in their finest units could not be noised: the variance ends at 2^90
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,12 +55,32 @@ def deviation(noise: Vector, sensitivity: Sensitivity) -> float:
     return math.sqrt(2.0) * float(sensitivity.l1 / noise.epsilon)
 
 
+def drawable(noise: Vector, sensitivity: Sensitivity) -> bool:
+    """Whether the noise is small enough, in the units of a statistic, for the samplers."""
+    if isinstance(noise, DiscreteGaussian):
+        return noise.multiplier**2 * sensitivity.l2_squared <= LARGEST_VARIANCE
+    return sensitivity.l1 <= noise.epsilon * LARGEST_SCALE
+
+
+def choose_shares(*, d: int, k: int, size: float, epsilon: Fraction, delta: Fraction, neighbours: Neighbours) -> Shares:
+    """Shares that every fit can be drawn with. It was charged before, so nothing public may make this fail.
+
+    Without a delta, or where epsilon or delta are too small for any Gaussian noise, the shares of a pure epsilon.
+    """
+    if delta:
+        part = min(epsilon, Fraction(MOST_EPSILON))
+        with suppress(BudgetError):
+            return approximate_shares(d=d, k=k, size=size, epsilon=part, delta=delta, neighbours=neighbours)
+    return pure_shares(d=d, k=k, size=size, epsilon=epsilon, delta=Fraction(0), neighbours=neighbours)
+
+
 def approximate_shares(
     *, d: int, k: int, size: float, epsilon: Fraction, delta: Fraction, neighbours: Neighbours
 ) -> Shares:
     """Shares of (epsilon, delta). The noisier the rounds will be, the more of the budget they get: three settings.
 
-    rho is the squared noise of a round, relative to the domain: d·(k/(n·epsilon))², up to constants.
+    rho is the squared noise of a round, relative to the domain: d·(k/(n·epsilon))², up to constants. A BudgetError
+    says that epsilon or delta are too small for Gaussian noise. epsilon is at most 99.
     """
     strength = float(epsilon) / (2 if neighbours is Neighbours.REPLACE_ONE else 1)
     rho = d * (k / (size * strength)) ** 2
@@ -65,6 +92,14 @@ def approximate_shares(
     pure: list[Event] = [for_norms.event(), for_tree.event(), for_counts.event()]
     shares = (Fraction(4, 100), Fraction(4, 100), Fraction(14, 100), *(Fraction(78, 100) / rounds,) * rounds)
     multipliers = calibrate_gaussian(others=pure, shares=shares, epsilon=epsilon, delta=delta)
+    # Very many numbers need more noise than a large epsilon asks for: gaussian.md, for k·d numbers in units of 2^-24.
+    least = Fraction(math.isqrt(GAUSSIAN_VARIANCE_PER_NUMBER * k * d) + 1, FINEST)
+    if multipliers[-1] < least:
+        fixed = (least,) * rounds
+        others = [*pure, *map(Gaussian, fixed)]
+        multipliers = calibrate_gaussian(others=others, shares=shares[:3], epsilon=epsilon, delta=delta) + fixed
+    if max(multipliers) > MOST_MULTIPLIER:
+        raise BudgetError("epsilon or delta is too small for Gaussian noise")
     gaussians = tuple(map(DiscreteGaussian, multipliers))
     relative = float(multipliers[2]) * math.sqrt(2 * d) / size  # noise of the moments, relative to the radius squared
     coverage = min(max(1 - 4 * relative, LEAST_COVERAGE), MOST_COVERAGE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,6 +22,7 @@ from covey.post.ball_rounds import (
     FEW,
     Demand,
     ball_sizes,
+    needed,
     recconcave_rows,
     shares,
     smallest,
@@ -40,6 +42,7 @@ Floats = NDArray[np.float64]
 
 METHODS = ("joint", "exponential", "recconcave")
 WEIGHTS = ("counted", "printed")
+TOO_FEW = ("refuse", "run")
 MOST_PLACES = 2**16  # of a grid that Covey chooses: 256 x 256 in two dimensions, 16 per axis in four
 MOST_COLUMNS = 16  # with more, that grid would have a single cell along each axis
 COUNT_SHARE = 0.3  # of epsilon, for the counts and means of the balls' neighbourhoods
@@ -58,6 +61,7 @@ class Settings:
     margin: float
     side: int | None
     rows_per_part: int | None
+    refuses: bool = True
 
     def __post_init__(self) -> None:
         d = self.domain.dimension
@@ -109,6 +113,7 @@ def ball_coreset(
     margin: float = 0.75,
     side: int | None = None,
     rows_per_part: int | None = None,
+    too_few: str = "refuse",
     starts: int = 30,
 ) -> Outcome:
     """A coreset of small balls, and k centres from it.
@@ -129,7 +134,8 @@ def ball_coreset(
     composition); the coreset is their union.
 
     Edge cases: if fewer than k rounds are possible, a BudgetError says which epsilon or number of rows would do. That
-    is decided from the noisy (or public) number of rows, after the charge, which stays.
+    is decided from the noisy (or public) number of rows, after the charge, which stays. With too_few="run" there are k
+    rounds all the same, and the certificate says `too_few_rows`: the result is then mostly noise.
     """
     settings = Settings(
         domain=curator.domain,
@@ -140,6 +146,7 @@ def ball_coreset(
         margin=positive("margin", margin),
         side=None if side is None else whole_number("side", side, least=2, most=MOST_CELLS),
         rows_per_part=None if rows_per_part is None else whole_number("rows_per_part", rows_per_part, least=1),
+        refuses=_one_of("too_few", too_few, TOO_FEW) == "refuse",
     )
     starts = whole_number("starts", starts, least=1, most=10_000)
     if radius_method == "recconcave":
@@ -154,12 +161,14 @@ def ball_coreset(
     cluster = weighted_kmedian if objective == "k-median" else weighted_kmeans
     packings = np.stack([sphere_packing(k, lower=lower, upper=upper, rng=public_rng) for _ in range(starts)])
     found = cluster(coreset.points, coreset.weights, k=k, lower=lower, upper=upper, starts=packings)
+    last = shares(sizes)[-1]
     notes = {
         "rounds": len(sizes),
         "cells_per_axis": grid.per_axis,
         "parts": parts,
         "largest_ball": sizes[0],
         "smallest_ball": sizes[-1],
+        "too_few_rows": sizes[-1] < needed(Counter(shares(sizes)), last, demand),
     }
     return Outcome(found.centres, found.sizes, notes, coreset=coreset)
 
@@ -177,6 +186,8 @@ def feasible_rounds(
     made = rounds(size, epsilon)
     if len(made[2]) >= k:
         return made
+    if not settings.refuses:
+        return made[0], made[1], ball_sizes(size, made[1], least=k)
     more_rows = smallest(lambda n: len(rounds(int(n), epsilon)[2]) >= k, 16.0)
     more_budget = smallest(lambda x: len(rounds(size, epsilon * exactly(x))[2]) >= k, 1.0)
     some = "" if settings.rows_per_part is None else "in a part "
@@ -193,7 +204,7 @@ def make_plan(
     parts = shares(sizes)
     events = [part for part in parts for _ in range(demand.picks)]
     if counted:
-        events.append(exactly(float(f"{COUNT_SHARE * float(epsilon) / unit(parts, demand):.3g}")))
+        events.append(exactly(float(f"{COUNT_SHARE * float(epsilon) / unit(Counter(parts), demand):.3g}")))
     helps = delta if len(events) >= FEW else Fraction(0)  # few events gain nothing from a delta
     amounts = calibrate_pure(weights=events, epsilon=epsilon, delta=helps)
     picks = amounts[: len(parts) * demand.picks : demand.picks]

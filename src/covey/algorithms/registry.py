@@ -14,9 +14,12 @@ from covey.algorithms.exact_coreset import exact_coreset
 from covey.algorithms.genetic import genetic
 from covey.algorithms.grid import grid
 from covey.algorithms.hybrid import hybrid
+from covey.algorithms.jl_candidates import jl_candidates
 from covey.algorithms.lloyd import lloyd
+from covey.algorithms.max_cover import max_cover
 from covey.algorithms.net_coreset import net_coreset
 from covey.algorithms.outcome import Outcome
+from covey.algorithms.sites import sites
 from covey.errors import ParameterError
 from covey.public import Neighbours
 
@@ -104,6 +107,27 @@ ALGORITHMS: dict[str, Algorithm] = {
             summary="the best small coreset of a tiny grid",
             paper="Private Coresets (Feldman et al. 2009 §3)",
             objectives=("k-means", "k-median"),
+        ),
+        Algorithm(
+            name="jl-candidates",
+            run=jl_candidates,
+            summary="a random projection, private candidates, private swaps",
+            paper="Balcan et al. 2017, made private",
+        ),
+        Algorithm(
+            name="sites",
+            run=sites,
+            summary="k of a public list of sites, by private swaps",
+            paper="Private local search (Gupta et al. 2010)",
+            objectives=("k-means", "k-median"),
+        ),
+        Algorithm(
+            name="max-cover",
+            run=max_cover,
+            summary="grid points that cover many rows, clustered and averaged",
+            paper="Nguyen, Chaturvedi, Xu 2021",
+            guarantee="approximate",
+            neighbours=(Neighbours.ADD_REMOVE,),
         ),
     )
 }

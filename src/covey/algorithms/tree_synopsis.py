@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.tree import PrivTree
 from covey.private.curator import Curator
+from covey.public import Domain
 from covey.queries.tree import Tree, TreeLeaves
 
 Floats = NDArray[np.float64]
@@ -41,3 +42,12 @@ def count_leaves(curator: Curator, tree: Tree, *, splits: PrivTree, noise: Discr
     lower, upper = tree.boxes(leaves.leaves)
     sensitivity = leaves.sensitivity(curator.neighbours)
     return Leaves(lower, upper, counts.astype(np.float64), float(Fraction(sensitivity.l1) / noise.epsilon))
+
+
+def inside(points: Floats, domain: Domain) -> Floats:
+    """Points moved into the domain."""
+    clipped = np.clip(points, -domain.limit, domain.limit)
+    if domain.ball:
+        norms = np.sqrt(np.square(clipped).sum(axis=1, keepdims=True))
+        clipped *= domain.limit / np.maximum(norms, domain.limit)
+    return np.asarray(clipped)

@@ -1,7 +1,7 @@
 """`covey bench ipsn17`: the evaluation of Feldman, Xiang, Zhu and Rus 2017 (IPSN), with Covey's `ball-coreset`.
 
-Writes results.json, table2.md, and a CSV and a PNG per figure. Finished tasks are kept in tasks.jsonl, so that an
-interrupted run goes on where it stopped and a finished one only draws again.
+Writes results.json, table2.md, slopes.md, and a CSV and a PNG per figure. Finished tasks are kept in tasks.jsonl, so
+that an interrupted run goes on where it stopped and a finished one only draws again.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def run(
     write(results, out)
     drawn = draw(results, out)
     say(table2_text(results["table2"]) + "\n" + slopes_text(results["slopes"]))
-    say("Wrote results.json, table2.md, a CSV" + (" and a PNG per figure." if drawn else " per figure."))
+    say("Wrote results.json, table2.md, slopes.md, a CSV" + (" and a PNG per figure." if drawn else " per figure."))
     if not drawn:
         say("The PNGs need matplotlib, which is not installed: pip install 'covey[plot]'")
 
@@ -195,7 +195,7 @@ def collect(plan: list[tuple[str, Task]], store: Store, settings: Settings) -> d
             "python": platform.python_version(),
             "numpy": np.__version__,
             "covey": covey.__version__,
-            "times": "one core; the best of the runs",
+            "times": "CPU seconds of a process on one core, the best of the runs; wall times are in the tables",
             "seconds_of_work": round(sum(store.seconds[task.key] for _, task in plan), 1),
         },
         "table2": table2(figures["figure5"]),
@@ -250,11 +250,11 @@ def table2_text(table: list[Row]) -> str:
 
 
 def slopes(rows: list[Row]) -> list[Row]:
-    """The slope of log(seconds) against log(n), by least squares, for each curve of figures 3 and 4."""
+    """The slope of log(CPU seconds) against log(n), by least squares, for each curve of figures 3 and 4."""
     table = []
     for key in dict.fromkeys((row["set"], row["variant"], row["k"]) for row in rows):
         own = [row for row in rows if (row["set"], row["variant"], row["k"]) == key]
-        x, y = np.log([row["n"] for row in own]), np.log([row["wall"] for row in own])
+        x, y = np.log([row["n"] for row in own]), np.log([row["cpu"] for row in own])
         last = max(own, key=lambda row: row["n"])
         paper = PAPER_SLOPES.get(key[2]) if key[0] == "cabs" else None
         table.append(
@@ -265,19 +265,19 @@ def slopes(rows: list[Row]) -> list[Row]:
                 "slope": float(np.polyfit(x, y, 1)[0]),
                 "paper": paper,
                 "largest": last["n"],
-                "seconds": last["wall"],
+                "seconds": last["cpu"],
             }
         )
     return table
 
 
 def slopes_text(table: list[Row]) -> str:
-    lines = [
-        f"{row['set']}, {row['variant']}, k = {row['k']}: n^{row['slope']:.2f}"
-        f"{'' if row['paper'] is None else ' (paper: n^' + str(row['paper']) + ')'}, "
-        f"{row['seconds']:.2f} s for {row['largest']:,} rows"
-        for row in table
-    ]
+    """The growth of the running time as a Markdown table."""
+    lines = ["| columns | k | form | growth | paper | rows | seconds |", "|---|---|---|---|---|---|---|"]
+    for row in table:
+        paper = "-" if row["paper"] is None else f"n^{row['paper']:g}"
+        shown = f"n^{row['slope']:.2f} | {paper} | {row['largest']:,} | {row['seconds']:.2f}"
+        lines.append(f"| {SETS[row['set']].dimension} | {row['k']} | {row['variant']} | {shown} |")
     return "\n".join(lines)
 
 
@@ -285,6 +285,7 @@ def write(results: dict[str, Any], out: Path) -> None:
     rounded = json.loads(json.dumps(results), parse_float=lambda text: float(f"{float(text):.6g}"))
     write_whole(out / "results.json", (one_row_a_line(rounded) + "\n").encode())
     write_whole(out / "table2.md", (table2_text(results["table2"]) + "\n").encode())
+    write_whole(out / "slopes.md", (slopes_text(results["slopes"]) + "\n").encode())
     for name, table in rounded["figures"].items():
         text = io.StringIO()
         sheet = csv.DictWriter(text, list(dict.fromkeys(key for row in table for key in row)), lineterminator="\n")

@@ -29,11 +29,11 @@ def times(rows: Sequence[Row], *, paper: dict[int, float]) -> bytes:
     """Seconds against the number of rows."""
     figure, (panel,) = _panels(1, 1, size=(7.0, 4.6))
     for i, (variant, k) in enumerate(dict.fromkeys((row["variant"], row["k"]) for row in rows)):
-        own = sorted((row["n"], row["wall"]) for row in rows if (row["variant"], row["k"]) == (variant, k))
+        own = sorted((row["n"], row["cpu"]) for row in rows if (row["variant"], row["k"]) == (variant, k))
         _line(panel, own, i, f"{variant}, k = {k}")
     if paper and max(row["n"] for row in rows) >= min(paper):
         panel.plot(*zip(*paper.items(), strict=True), "*", color=INK, markersize=10, label="the paper, k = 5, 12 cores")
-    panel.set(xscale="log", yscale="log", xlabel="number of rows n", ylabel="seconds (one core)")
+    panel.set(xscale="log", yscale="log", xlabel="number of rows n", ylabel="CPU seconds (one core)")
     panel.legend(frameon=False, fontsize=8)
     return _png(figure)
 

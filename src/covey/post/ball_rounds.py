@@ -10,7 +10,7 @@ from math import ceil, log, log2, sqrt, tanh
 
 MOST_ROUNDS = 3000
 MOST = Fraction(3, 8)  # of the rows left, in one ball: what the paper takes for k = 1
-FEW = 24  # events from which on composition that uses a delta pays
+FEW = 48  # events from which on composition that uses a delta pays: at 33 it would give each of them 3% more
 PAYS = 1.2  # what exact composition gives beyond its closed form, at least
 STEPS = tuple(Fraction(step) for step in ("1", "1.4", "2", "2.8", "4", "5.6", "8", "11", "16", "22", "32"))
 BETA = 0.1  # the chance of failure in the paper's slack of a radius
@@ -29,39 +29,49 @@ class Demand:
     margin: float  # how many times that error a ball must hold
 
 
-def ball_sizes(size: int, demand: Demand) -> list[int]:
-    """The number of rows that each ball takes: as many rounds as leave every ball large enough for its picks."""
+def ball_sizes(size: int, demand: Demand, *, least: int = 0) -> list[int]:
+    """The number of rows that each ball takes: as many rounds as leave every ball large enough for its picks.
+
+    There are at least `least` rounds, whether that is enough or not.
+    """
     sizes: list[int] = []
+    parts: Counter[Fraction] = Counter()
     left = size
     while len(sizes) < MOST_ROUNDS:
         rows = max(1, ceil(min(demand.fraction / demand.k, MOST) * left))  # up: with the paper's floor it never ends
-        if rows > left or rows < needed([*sizes, rows], demand):
+        part = share(rows, sizes[0] if sizes else rows)
+        parts[part] += 1
+        if len(sizes) >= least and (rows > left or rows < needed(parts, part, demand)):
             break
         sizes.append(rows)
-        left -= rows
+        left = max(0, left - rows)
     return sizes
 
 
-def shares(sizes: Sequence[int]) -> list[Fraction]:
-    """How epsilon is shared among the rounds: about as 1/sqrt(rows of the ball), in few different steps.
+def share(rows: int, first: int) -> Fraction:
+    """What part of epsilon a ball gets, relative to the first: about 1/sqrt(its rows), in few different steps.
 
     A pick for a large ball may err by more rows. The steps are few because equal events are quick to compose.
     """
-    return [STEPS[min(round(log2(sizes[0] / rows)), len(STEPS) - 1)] for rows in sizes]
+    return STEPS[min(round(log2(first / rows)), len(STEPS) - 1)]
 
 
-def needed(sizes: Sequence[int], demand: Demand) -> float:
-    """The fewest rows that the last of these balls may take: `margin` times the error of its picks."""
-    parts = shares(sizes)
-    return demand.margin * demand.error / (unit(parts, demand) * float(parts[-1]))
+def shares(sizes: Sequence[int]) -> list[Fraction]:
+    """The share of each of these balls."""
+    return [share(rows, sizes[0]) for rows in sizes]
 
 
-def unit(parts: Sequence[Fraction], demand: Demand) -> float:
+def needed(parts: Counter[Fraction], part: Fraction, demand: Demand) -> float:
+    """The fewest rows that a ball of this share may take: `margin` times the error of its picks."""
+    return demand.margin * demand.error / (unit(parts, demand) * float(part))
+
+
+def unit(parts: Counter[Fraction], demand: Demand) -> float:
     """About the epsilon of an event of share 1: by addition, or by what a delta allows, if that is better."""
-    plain = demand.epsilon / float(sum(parts)) / demand.picks
-    if demand.delta <= 0 or len(parts) * demand.picks < FEW:
+    amounts = [(float(part), many * demand.picks) for part, many in parts.items()]
+    plain = demand.epsilon / sum(part * many for part, many in amounts)
+    if demand.delta <= 0 or sum(many for _, many in amounts) < FEW:
         return plain
-    amounts = [(float(part), many * demand.picks) for part, many in Counter(parts).items()]
     spread = sqrt(2 * log(1 / demand.delta) * sum(many * part**2 for part, many in amounts))
     x = demand.epsilon / spread
     for _ in range(8):

@@ -112,6 +112,7 @@ def dropped_rows(distances: NDArray[np.float64], counts: Integers, how_many: int
     dropped = np.zeros_like(counts)
     if len(counts) == 0 or how_many <= 0:
         return dropped
+    how_many = min(how_many, 2**62)  # more rows than there are; a number beyond int64 would raise, unless it is empty
     width = max(float(distances.max()), 1.0) / BINS
     bins = (distances / width).astype(np.int64)
     ends = np.cumsum(np.bincount(bins, weights=counts, minlength=BINS + 1))  # exact: below 2^53 rows

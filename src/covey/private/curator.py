@@ -21,6 +21,7 @@ from covey.errors import BudgetError, ParameterError
 from covey.events import Event, Sensitivity
 from covey.noise.source import Source
 from covey.private.cells import CellEngine
+from covey.private.covers import Covers, cover
 from covey.private.engine import Engine, Sealed, exact
 from covey.private.memory import MemoryEngine
 from covey.private.trees import Grows, grow
@@ -28,6 +29,7 @@ from covey.public import Domain, Neighbours
 from covey.queries.base import KeyedQuery, Query, WholeQuery
 from covey.queries.blocks import BlockCentres
 from covey.queries.counts import Count
+from covey.queries.cover import Cover
 from covey.queries.grid import Grid
 from covey.queries.projection import Projection
 from covey.queries.tree import Nodes, Tree
@@ -140,6 +142,13 @@ class Curator(Sealed):
         self._draw(tree, mechanism.event())
         return grow(self._engine, tree, mechanism, neighbours=self.neighbours, source=self._source)
 
+    def cover(self, query: Cover, mechanism: Covers) -> Integers:
+        """Grid points that cover many rows, picked one after the other: one event for all. Proof: noise/cover.md."""
+        if self.neighbours is not Neighbours.ADD_REMOVE:
+            raise ParameterError("neighbours", "the picks of a cover are proven for add-remove only")
+        self._draw(query, mechanism.event())
+        return cover(self._engine, query, mechanism, source=self._source)
+
     def public_count(self) -> int:
         """The number of rows, where the relation makes it public: replace-one. Free, but only once charged."""
         if self.neighbours is not Neighbours.REPLACE_ONE:
@@ -209,7 +218,7 @@ class Curator(Sealed):
         self._draw(query, event)
         return query.sensitivity(self.neighbours)
 
-    def _draw(self, query: Query | WholeQuery | KeyedQuery | BlockCentres | Tree, event: Event) -> None:
+    def _draw(self, query: Query | WholeQuery | KeyedQuery | BlockCentres | Tree | Cover, event: Event) -> None:
         self._same_domain(query.domain)
         self._desk.check(query.name)
         self._reserve.draw(event, why=query.name)

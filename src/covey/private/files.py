@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,13 +23,14 @@ from numpy.typing import NDArray
 
 from covey.errors import DataError
 from covey.private.engine import Sealed
-from covey.private.tables import Piece, Table, arrow_is_numeric, arrow_numbers, not_numeric, piece_rows
+from covey.private.tables import Piece, Places, Table, arrow_is_numeric, arrow_numbers, not_numeric, piece_rows
 
 NUMBER = r"^\s*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?)\s*$"
 BOM, QUOTE = b"\xef\xbb\xbf", b'"'
 COMMA, NEWLINE, SPACE = 44, 10, 32
 LONGEST_LINE = 2**16
 LONGEST_COUNT = 9  # digits of a column name that is a number
+READ_VALUES = 2**21  # values of a batch that is thinned
 SNIFF_ROWS = 1000  # how far the schema check of a CSV looks
 
 
@@ -77,6 +78,19 @@ class ParquetTable(Sealed):
             with pq.ParquetFile(self._path) as file:
                 for batch in file.iter_batches(batch_size=piece_rows(len(chosen)), columns=chosen):
                     yield partial(_numbers, [batch.column(name) for name in chosen])
+        except (OSError, pa.ArrowException):
+            raise _broken(self._path) from None
+
+    def rows(self) -> int:
+        with pq.ParquetFile(self._path) as file:
+            return int(file.metadata.num_rows)
+
+    def chosen(self, columns: Sequence[str] | None, places: Iterator[Places]) -> Iterator[Piece]:
+        wanted = list(columns or self.names)
+        try:
+            with pq.ParquetFile(self._path) as file:
+                batches = file.iter_batches(batch_size=READ_VALUES // len(wanted) + 1, columns=wanted)
+                yield from _thinned(batches, wanted, places)
         except (OSError, pa.ArrowException):
             raise _broken(self._path) from None
 
@@ -137,6 +151,51 @@ class CsvTable(Sealed):
                     yield partial(_numbers, [batch.column(name) for name in chosen])
         except (OSError, pa.ArrowException):
             raise _broken(self._path) from None
+
+    def rows(self) -> int:
+        try:
+            with self._open(self.names[:1]) as reader:
+                return sum(batch.num_rows for batch in reader)
+        except (OSError, pa.ArrowException):
+            raise _broken(self._path) from None
+
+    def chosen(self, columns: Sequence[str] | None, places: Iterator[Places]) -> Iterator[Piece]:
+        wanted = list(columns or self.names)
+        try:
+            with self._open(wanted) as reader:
+                yield from _thinned(reader, wanted, places)
+        except (OSError, pa.ArrowException):
+            raise _broken(self._path) from None
+
+
+def _thinned(batches: Iterable[Any], columns: list[str], places: Iterator[Places]) -> Iterator[Piece]:
+    """The rows at the given places, which ascend, of batches that are read once; several batches make a piece."""
+    enough = piece_rows(len(columns))
+    block, first = np.empty(0, dtype=np.int64), 0
+    waiting: list[Any] = []
+    held = 0
+    for batch in batches:
+        end, parts = first + batch.num_rows, []
+        while block.size == 0 or block[-1] < end:
+            parts.append(block)
+            following = next(places, None)
+            if following is None:
+                block = np.empty(0, dtype=np.int64)
+                break
+            block = following
+        inside = int(np.searchsorted(block, end))
+        parts.append(block[:inside])
+        block = block[inside:]
+        chosen = np.concatenate(parts) - first
+        first = end
+        if chosen.size:
+            waiting.append(batch.take(pa.array(chosen)))
+            held += chosen.size
+        if held >= enough:
+            yield partial(_numbers, [pa.chunked_array([each.column(name) for each in waiting]) for name in columns])
+            waiting, held = [], 0
+    if held:
+        yield partial(_numbers, [pa.chunked_array([each.column(name) for each in waiting]) for name in columns])
 
 
 class SeparateLines(io.RawIOBase):

@@ -1,7 +1,8 @@
 """Raw tables of every kind, as pieces of float64 columns. Nothing here looks at a value before the charge.
 
 A `Table` knows its column names and types; `pieces` yields functions, each of which reads one piece of the rows as an
-array of shape (columns, rows), with missing values as NaN. Pieces may be read on several threads.
+array of shape (columns, rows), with missing values as NaN. Pieces may be read on several threads. `chosen` does
+the same for rows at some places only, and in memory visits no others.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from covey.errors import DataError, NotNumericError
 from covey.private.engine import Sealed
 
 Piece = Callable[[], NDArray[np.float64]]
-Reader = Callable[[int, int], Any]
+Places = NDArray[np.int64]
+Reader = Callable[[slice | Places], Any]
 PIECE_VALUES = 2**19  # about 4 MB of float64 a piece
 
 
@@ -35,12 +37,29 @@ class Table(Protocol):
     def width(self) -> int: ...
     def check_numeric(self, columns: Sequence[str] | None) -> None: ...
     def pieces(self, columns: Sequence[str] | None) -> Iterator[Piece]: ...
+    def rows(self) -> int:
+        """The exact number of rows: private under add/remove."""
+        ...
+
+    def chosen(self, columns: Sequence[str] | None, places: Iterator[Places]) -> Iterator[Piece]:
+        """Pieces of the rows at these places, which ascend block by block; those beyond the last row are ignored."""
+        ...
 
 
 def not_numeric(column: object, kind: object) -> NotNumericError:
     return NotNumericError(
         f"bounds: column {column!r} is not numeric (it is {kind}); choose numeric columns or convert it first"
     )
+
+
+def within(places: Iterator[Places], rows: int, *, step: int) -> Iterator[Places]:
+    """Blocks of at most `step` places, up to the last row; no block is asked for that would lie beyond it."""
+    for block in places:
+        inside = block[: int(np.searchsorted(block, rows))]
+        for start in range(0, len(inside), step):
+            yield inside[start : start + step]
+        if len(inside) < len(block):
+            return
 
 
 class ArrayTable(Sealed):
@@ -76,10 +95,18 @@ class ArrayTable(Sealed):
     def pieces(self, columns: Sequence[str] | None) -> Iterator[Piece]:  # noqa: ARG002
         array, step = self._array, piece_rows(self.width)
         for start in range(0, len(array), step):
-            yield partial(_read_array, array[start : start + step])
+            yield partial(_read_array, array, slice(start, start + step))
+
+    def rows(self) -> int:
+        return len(self._array)
+
+    def chosen(self, columns: Sequence[str] | None, places: Iterator[Places]) -> Iterator[Piece]:  # noqa: ARG002
+        for block in within(places, len(self._array), step=piece_rows(self.width)):
+            yield partial(_read_array, self._array, block)
 
 
-def _read_array(part: NDArray[Any]) -> NDArray[np.float64]:
+def _read_array(array: NDArray[Any], places: slice | Places) -> NDArray[np.float64]:
+    part = array[places]
     with np.errstate(all="ignore"):  # a long double too large becomes an infinity, silently
         numbers = np.array(part.T, dtype=np.float64, order="C")
     if isinstance(part, np.ma.MaskedArray):
@@ -90,7 +117,7 @@ def _read_array(part: NDArray[Any]) -> NDArray[np.float64]:
 class FrameTable(Sealed):
     """A pandas or polars frame, or an Arrow table: named columns, converted piece by piece.
 
-    `reader(name)` refuses a column whose type is not numeric, and otherwise returns read(start, stop).
+    `reader(name)` refuses a column whose type is not numeric, and otherwise returns read(slice or places).
     """
 
     def __init__(self, names: Sequence[Any], rows: int, reader: Callable[[str], Reader]) -> None:
@@ -110,14 +137,22 @@ class FrameTable(Sealed):
         step = piece_rows(len(readers))
         for start in range(0, self._rows, step):
             stop = min(start + step, self._rows)
-            yield partial(_read_columns, readers, start, stop)
+            yield partial(_read_columns, readers, slice(start, stop), stop - start)
+
+    def rows(self) -> int:
+        return self._rows
+
+    def chosen(self, columns: Sequence[str] | None, places: Iterator[Places]) -> Iterator[Piece]:
+        readers = [self._reader(name) for name in columns or self.names]
+        for block in within(places, self._rows, step=piece_rows(len(readers))):
+            yield partial(_read_columns, readers, block, len(block))
 
 
-def _read_columns(readers: list[Reader], start: int, stop: int) -> NDArray[np.float64]:
-    piece = np.empty((len(readers), stop - start))
+def _read_columns(readers: list[Reader], places: slice | Places, count: int) -> NDArray[np.float64]:
+    piece = np.empty((len(readers), count))
     with np.errstate(all="ignore"):  # pandas holds long doubles too
         for row, read in zip(piece, readers, strict=True):
-            row[:] = read(start, stop)
+            row[:] = read(places)
     return piece
 
 
@@ -147,10 +182,10 @@ def _pandas(frame: Any) -> FrameTable:
         series = frame.iloc[:, names.index(name)]
         if str(series.dtype) == "object":
             numbers = numbers_of(series.to_numpy(), name)
-            return lambda start, stop: numbers[start:stop]
+            return lambda places: numbers[places]
         if getattr(series.dtype, "kind", "O") not in "fiub":
             raise not_numeric(name, str(series.dtype).partition("[")[0])  # a sparse type's brackets hold a value
-        return lambda start, stop: series.iloc[start:stop].to_numpy(dtype=np.float64, na_value=np.nan)
+        return lambda places: series.iloc[places].to_numpy(dtype=np.float64, na_value=np.nan)
 
     return FrameTable(names, len(frame), reader)
 
@@ -161,7 +196,7 @@ def _polars(frame: Any) -> FrameTable:
         kind = str(series.dtype)
         if not (series.dtype.is_numeric() or kind == "Boolean") or kind in ("Int128", "UInt128"):  # Arrow has no such
             raise not_numeric(name, series.dtype.base_type())  # an Enum's full name lists its values
-        return lambda start, stop: arrow_numbers(series.slice(start, stop - start).to_arrow())
+        return lambda places: arrow_numbers(series[places].to_arrow())
 
     return FrameTable(frame.columns, frame.height, reader)
 
@@ -176,6 +211,13 @@ def arrow_numbers(column: Any) -> NDArray[np.float64]:
     return np.asarray(numbers, dtype=np.float64)
 
 
+def arrow_rows(column: Any, places: slice | Places) -> Any:
+    """Some rows of an Arrow column or batch."""
+    if isinstance(places, slice):
+        return column.slice(places.start, places.stop - places.start)
+    return column.take(places)
+
+
 def arrow_is_numeric(kind: Any) -> bool:
     import pyarrow as pa
 
@@ -188,7 +230,7 @@ def _arrow(table: Any) -> FrameTable:
         values = table.column(name)
         if not arrow_is_numeric(values.type):
             raise not_numeric(name, values.type)
-        return lambda start, stop: arrow_numbers(values.slice(start, stop - start))
+        return lambda places: arrow_numbers(arrow_rows(values, places))
 
     return FrameTable(table.column_names, table.num_rows, reader)
 

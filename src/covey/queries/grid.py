@@ -51,5 +51,13 @@ class Grid:
         return middle
 
     def lattice_points(self, cells: NDArray[np.int64]) -> NDArray[np.int32]:
-        """The lattice point nearest to the middle of each cell, one column per cell: shape (d, cells)."""
-        return np.ascontiguousarray(self.domain.snap(self.midpoints(cells)).T.astype(np.int32))
+        """The lattice point nearest to the middle of each cell, one column per cell: shape (d, cells).
+
+        In a ball the middle of a cell at its edge may lie outside: it is moved to the surface, so that rows on cells
+        keep the norms that the domain promises. grid.md.
+        """
+        points = self.domain.snap(self.midpoints(cells))
+        if self.domain.ball:
+            length = np.sqrt(np.square(points.astype(np.float64)).sum(axis=1, keepdims=True))
+            points = np.trunc(points * (self.domain.limit / np.maximum(length, self.domain.limit)))
+        return np.ascontiguousarray(points.T.astype(np.int32))

@@ -12,7 +12,7 @@ from covey.errors import ParameterError
 from covey.events import Sensitivity
 from covey.public import Domain, Neighbours
 from covey.queries.base import Rows
-from covey.queries.clipping import Clip, Norm
+from covey.queries.clipping import FINEST, Clip, Norm
 
 MOST_ROWS = 2**20  # of a block: far from 2^53 in every sum
 BLOCK_VALUES = 2**19  # coordinates of a block, four megabytes as float64
@@ -29,14 +29,17 @@ class MeanSums:
     """The sum of the residuals x - c of all rows, each clipped to `radius`: d integers in units of radius/unit_limit.
 
     centre, radius : in lattice units, see `Clip`. norm : "l2" for Gaussian noise, "l1" for Laplace noise, which then
-    does not grow with d.
+    does not grow with d. unit_limit : as in `Clip`.
     """
 
     name = "sum of clipped residuals"
+    finest = FINEST
 
-    def __init__(self, domain: Domain, centre: ArrayLike, radius: float, *, norm: Norm = "l2") -> None:
+    def __init__(
+        self, domain: Domain, centre: ArrayLike, radius: float, *, norm: Norm = "l2", unit_limit: int = FINEST
+    ) -> None:
         self.domain = domain
-        self.clip = Clip(domain, _single(domain, centre, radius), radius, norm=norm)
+        self.clip = Clip(domain, _single(domain, centre, radius), radius, norm=norm, unit_limit=unit_limit)
 
     @property
     def size(self) -> int:
@@ -62,10 +65,11 @@ class Variances:
     """
 
     name = "squares of clipped residuals"
+    finest = 2**16  # 2^30 rows at the radius stay below 2^63
 
-    def __init__(self, domain: Domain, centre: ArrayLike, radius: float) -> None:
+    def __init__(self, domain: Domain, centre: ArrayLike, radius: float, *, unit_limit: int = finest) -> None:
         self.domain = domain
-        self.clip = Clip(domain, _single(domain, centre, radius), radius, unit_limit=2**16)
+        self.clip = Clip(domain, _single(domain, centre, radius), radius, unit_limit=min(unit_limit, self.finest))
 
     @property
     def size(self) -> int:
@@ -102,11 +106,14 @@ class SecondMoments:
     """
 
     name = "second moments of clipped residuals"
+    finest = 26_000
 
-    def __init__(self, domain: Domain, centre: ArrayLike, radius: float, *, norm: Norm = "l2") -> None:
+    def __init__(
+        self, domain: Domain, centre: ArrayLike, radius: float, *, norm: Norm = "l2", unit_limit: int = 2**16
+    ) -> None:
         self.domain = domain
         # The largest round numbers for which 2^30 rows at the radius stay below 2^63.
-        unit_limit = 26_000 if norm == "l2" else 2**16
+        unit_limit = min(unit_limit, self.finest if norm == "l2" else 2**16)
         self.clip = Clip(domain, _single(domain, centre, radius), radius, norm=norm, unit_limit=unit_limit)
         self.weights = (12, 17) if norm == "l2" else (1, 2)
 

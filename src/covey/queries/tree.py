@@ -207,17 +207,16 @@ class TreeNodes:
         return one_unit(neighbours)
 
     def keys(self, rows: Rows) -> Integers:
-        """One key for each row, in any order."""
+        """The key of each row, in the order of the rows: a table of cells adds their weights up by it."""
         if self.depth == 0:  # the root: every row is below it
             return self.tree.keys(rows, self.levels)
         found = np.full(rows.shape[1], self.size - 1, dtype=np.int64)
         perhaps = np.flatnonzero(self._wanted.take(self.tree.keys(rows, self._top)))
         below = self.levels * self.tree.axes_per_split
         keys = self.tree.keys(rows[:, perhaps], self.depth + self.levels)
-        keys.sort()
         place = np.searchsorted(self.nodes, keys >> below)
         inside = np.flatnonzero(self.nodes.take(place, mode="clip") == keys >> below)
-        found[inside] = (place[inside] << below) + (keys[inside] & (1 << below) - 1)
+        found[perhaps[inside]] = (place[inside] << below) + (keys[inside] & (1 << below) - 1)
         return found
 
 

@@ -1,0 +1,219 @@
+"""`jl-candidates`: a random projection, private candidate centres, private local search (Balcan et al. 2017)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.algorithms.local_search import MOST_SWAPS, Search, check_pairs, first_choice
+from covey.algorithms.outcome import Outcome, learn_size, whole_number
+from covey.budget.plan import Plan, split
+from covey.noise.mechanisms import DiscreteLaplace
+from covey.noise.tree import PrivTree
+from covey.post.distances import nearest
+from covey.post.starts import uniform_starts
+from covey.private.curator import Curator
+from covey.public import Domain
+from covey.queries.projection import Projection
+from covey.queries.residuals import ResidualSums
+from covey.queries.tree import Nodes, Tree, TreeLeaves
+
+SHARES = (2, 1, 4, 3)  # of epsilon: the partition, the counts of its boxes, the local search, the means
+MOST_DIMENSIONS = 30
+MOST_CANDIDATES = 10_000
+
+Floats = NDArray[np.float64]
+
+
+def jl_candidates(
+    curator: Curator,
+    *,
+    k: int,
+    epsilon: Fraction,
+    public_rng: np.random.Generator,
+    dimensions: int | None = None,
+    candidates: int | None = None,
+    swaps: int | None = None,
+) -> Outcome:
+    """k centres: rows are projected at random, candidate centres found where they are, k of them chosen, averaged.
+
+    Guarantee: epsilon-DP under add/remove (4% for the noisy number of rows) and replace-one (n is public), in one plan
+    after the number of rows: the splits of the partition are one event (noise/tree.md), the counts of its boxes another
+    (queries/tree.md); the `swaps` + 1 picks of the local search share theirs (queries/swaps.md); one release of sums
+    and counts in the full space, where a row's cluster is judged by its image (queries/residuals.md).
+
+    The projection is drawn without looking at rows, from a range that is public; what the search sees is cut to where
+    the partition found rows. As published, counts are exact, the range is the data's own, and the parts add up to
+    1.75 epsilon. Edge cases: where the partition finds too few candidates, random points are added.
+    """
+    d = curator.domain.dimension
+    if dimensions is not None:
+        dimensions = whole_number("dimensions", dimensions, least=1, most=MOST_DIMENSIONS)
+    wanted = max(64, 8 * k) if candidates is None else whole_number("candidates", candidates, least=2, most=10_000)
+    wanted = min(max(wanted, 2 * k), MOST_CANDIDATES)
+    many = k if swaps is None else whole_number("swaps", swaps, least=0, most=MOST_SWAPS)
+    check_pairs(k=k, candidates=wanted)
+    size, left = learn_size(curator, epsilon)
+    size = max(size, 1)
+    for_tree, for_counts, for_search, for_means = split(left, *SHARES)
+    q = min(d, dimensions or max(1, round(math.log(size) / 2)), MOST_DIMENSIONS)
+    splits, boxes = PrivTree(for_tree, fan_out=2 ** min(2, q), theta=size // wanted), DiscreteLaplace(for_counts)
+    search, noise = Search(for_search, many), DiscreteLaplace(for_means)
+    curator.reserve(Plan((splits.event(), boxes.event(), *search.events(), noise.event())))
+    wide = random_projection(curator.domain, q, size=size, rng=public_rng)
+    found = _partition(curator, wide, splits, boxes, most=wanted, least=min(wanted, 2 * k), rng=public_rng)
+    narrow, points = _cut_to(found, wide)
+    start = first_choice(points, k, rng=public_rng)
+    chosen = search.run(curator.project(narrow), points, start, objective="k-means")
+    centres, sizes = _means(curator, wide, found, found.points[chosen], noise)
+    notes = {"dimensions": q, "candidates": len(points), "swaps": many, "boxes": found.boxes}
+    return Outcome(centres, sizes, notes)
+
+
+def random_projection(domain: Domain, q: int, *, size: int, rng: np.random.Generator) -> Projection:
+    """A matrix of random signs (Achlioptas 2003), or the identity if nothing is to be reduced; and a public range.
+
+    For any fixed row a sum of d coordinates with random signs is beyond |row|·√(2 ln(2·q·size)) with probability below
+    1/(q·size): of `size` rows about one is clipped. No entry exceeds d·limit.
+    """
+    d, zero = domain.dimension, np.zeros(domain.dimension)
+    if q >= d:
+        return Projection(np.eye(d, dtype=np.int64), zero, np.full(d, domain.limit), domain)
+    matrix = 2 * rng.integers(0, 2, (q, d)) - 1
+    longest = math.sqrt(domain.row_l2_squared) * math.sqrt(2 * math.log(2 * q * max(size, 2)))
+    half = min(domain.row_l1, math.ceil(longest))
+    return Projection(matrix, zero, np.full(q, half), domain)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Candidate centres in units of the projection's product, about the middle of the domain."""
+
+    points: Floats  # m x q
+    lower: Floats  # q: a box around all that the partition found
+    upper: Floats
+    boxes: int  # that the partition ended with
+
+
+def _partition(
+    curator: Curator,
+    wide: Projection,
+    splits: PrivTree,
+    noise: DiscreteLaplace,
+    *,
+    most: int,
+    least: int,
+    rng: np.random.Generator,
+) -> Found:
+    """The middles of the boxes that were split and are heavy by their noisy counts, the smallest ones first."""
+    image = curator.project(wide)
+    tree = Tree(image.domain, axes_per_split=splits.fan_out.bit_length() - 1)
+    leaves = TreeLeaves(tree, image.grow(tree, splits))
+    counts = image.release(leaves, noise)
+    nodes = split_nodes(tree, leaves.leaves)
+    heavy = rows_of(tree, nodes, leaves.leaves, counts) > splits.theta / 2 + 5 / float(noise.epsilon)
+    nodes = Nodes(nodes.depths[heavy], nodes.keys[heavy])
+    height = heights(tree, nodes)
+    order = np.lexsort((rng.random(len(nodes)), height))[:most]
+    kept = Nodes(nodes.depths[order], nodes.keys[order])
+    points = tree.midpoints(kept)
+    lower, upper = tree.boxes(kept)
+    fine = height[order] == 0
+    edge = np.full(image.domain.dimension, image.domain.limit + 0.5)
+    low, high = (lower[fine].min(axis=0), upper[fine].max(axis=0)) if fine.any() else (-edge, edge)
+    if len(points) < least:
+        more = uniform_starts(least - len(points), lower=low, upper=high, rng=rng)
+        points = np.concatenate([points, more])
+    unit = wide.half[0] / edge[0]  # boxes reach half a lattice step beyond the outermost points
+    return Found(points * unit, low * unit, high * unit, len(leaves.leaves))
+
+
+def rows_of(tree: Tree, nodes: Nodes, leaves: Nodes, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The noisy number of rows of nodes above the leaves: the sum of their leaves' counts."""
+    depth = tree.deepest
+    ends = tree.starts(nodes, depth) + (1 << (depth - nodes.depths) * tree.axes_per_split)
+    starts, before = tree.starts(leaves, depth), np.concatenate([[0], np.cumsum(counts)])
+    first, beyond = (np.searchsorted(starts, each) for each in (tree.starts(nodes, depth), ends))
+    return np.asarray(before[beyond] - before[first])
+
+
+def split_nodes(tree: Tree, leaves: Nodes) -> Nodes:
+    """All nodes above the leaves: those that were split."""
+    bits, above = tree.axes_per_split, np.empty(0, dtype=np.int64)
+    depths, keys = [above], [above]
+    for depth in range(int(leaves.depths.max(initial=0)), 0, -1):
+        above = np.unique(np.concatenate([above, leaves.keys[leaves.depths == depth]]) >> bits)
+        depths.append(np.full(len(above), depth - 1, dtype=np.int64))
+        keys.append(above)
+    return tree.in_order(np.concatenate(depths), np.concatenate(keys))
+
+
+def heights(tree: Tree, nodes: Nodes) -> NDArray[np.int64]:
+    """How many levels each of the nodes is above the lowest of them that it holds: 0 if it holds no other."""
+    bits, places = tree.axes_per_split, list(zip(nodes.depths.tolist(), nodes.keys.tolist(), strict=True))
+    highest = dict.fromkeys(places, 0)
+    for depth, key in sorted(places, reverse=True):  # the deepest first
+        for up in range(1, depth + 1):
+            holder = (depth - up, key >> up * bits)
+            if highest.get(holder, -1) >= up:
+                break  # and so has everything above it
+            if holder in highest:
+                highest[holder] = up
+    return np.array([highest[each] for each in places], dtype=np.int64)
+
+
+def _cut_to(found: Found, wide: Projection) -> tuple[Projection, Floats]:
+    """The same projection with the range of what was found, and the candidates in lattice units of its target."""
+    domain, matrix = wide.domain, wide.matrix
+    middle = domain.snap(_lift((found.lower + found.upper) / 2, matrix))
+    shift = (matrix @ middle).astype(np.float64)
+    widest = max(float(np.abs(end - shift).max()) for end in (found.lower, found.upper))
+    half = max(1, math.ceil(widest))
+    narrow = Projection(matrix, middle, np.full(len(matrix), half), domain)
+    points = (found.points - shift) * (narrow.target.limit / half)
+    return narrow, np.clip(points, -narrow.target.limit, narrow.target.limit)
+
+
+def _lift(points: Floats, matrix: NDArray[np.int64]) -> Floats:
+    """The shortest vectors with these products."""
+    return np.asarray(points @ np.linalg.pinv(matrix.astype(np.float64)).T)
+
+
+def _means(
+    curator: Curator, wide: Projection, found: Found, chosen: Floats, noise: DiscreteLaplace
+) -> tuple[Floats, Floats]:
+    """Noisy mean and noisy number of the rows nearest to each chosen candidate, in the full space."""
+    domain = curator.domain
+    d, q = domain.dimension, len(wide.matrix)
+    if q == d:  # about a chosen candidate: twice the spread of the candidates near it
+        near = chosen[nearest(found.points, chosen)]
+        length = 2 * math.sqrt(float(np.square(found.points - near).sum(axis=1).mean())) + 0.05 * domain.limit
+    else:  # a sum with random signs is about as long as the row
+        length = 1.25 * math.sqrt(float(np.square(found.points).mean()))
+    sums = ResidualSums(
+        domain,
+        _lift(chosen, wide.matrix),
+        max(1.0, math.sqrt(d) * length),
+        projection=wide,
+        norm="l1",
+        with_counts=True,
+    )
+    noisy = curator.release(sums, noise)
+    counts = sums.counts(noisy)
+    spread = math.sqrt(2) * float(sums.sensitivity(curator.neighbours).l1 / noise.epsilon) * sums.clip.units
+    steps = sums.shifts(noisy) / np.maximum(counts, 1.0)[:, None]
+    error = d * np.square(spread / np.maximum(counts, 1.0))  # James and Stein: a step that is mostly noise is shortened
+    kept = np.clip(1 - error / np.maximum(np.square(steps).sum(axis=1), 1e-300), 0.0, 1.0)
+    kept[counts < 1] = 0.0
+    return _inside(sums.centres + kept[:, None] * steps, domain), counts
+
+
+def _inside(points: Floats, domain: Domain) -> Floats:
+    clipped = np.clip(points, -domain.limit, domain.limit)
+    if domain.ball:
+        clipped *= domain.limit / np.maximum(np.sqrt(np.square(clipped).sum(axis=1, keepdims=True)), domain.limit)
+    return np.asarray(clipped)

@@ -1,0 +1,280 @@
+"""`max-cover`: centres that cover many rows, radius after radius (Nguyen, Chaturvedi, Xu, AAAI 2021)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.algorithms.outcome import Outcome, learn_size, positive, whole_number
+from covey.budget.accountant import calibrate_gaussian
+from covey.budget.plan import Plan, split
+from covey.errors import BudgetError, ParameterError
+from covey.noise.cover import BOUNDS, CoverPicks, printed_cost
+from covey.noise.mechanisms import GAUSSIAN_VARIANCE_PER_NUMBER, DiscreteGaussian, DiscreteLaplace
+from covey.noise.noisy_average import FINE, NoisyAverages
+from covey.post.leaves import cluster, kept_weights
+from covey.post.starts import uniform_starts
+from covey.private.curator import Curator
+from covey.public import Domain, Neighbours
+from covey.queries.clipping import Norm
+from covey.queries.cover import Cover
+from covey.queries.intervals import CentreCounts
+from covey.queries.projection import Projection
+from covey.queries.residuals import ResidualSums
+
+Floats = NDArray[np.float64]
+
+MOST_DIMENSIONS = 5  # of the projected space, unless more are asked for: a row is covered by 60^(d'/5) grid points
+SPLIT = (8, 2, 7, 7)  # of what the number of rows leaves: picks, candidates' counts, averages, the final round
+AVERAGES = ("sums", "noisy-avg")
+STRICTNESS = 0.5
+
+
+@dataclass(frozen=True)
+class Means:
+    """The noise of one set of averages: a pure number of rows and sums, or the printed NOISY-AVG in one piece."""
+
+    epsilon: Fraction
+    delta: Fraction
+    sums: DiscreteLaplace | DiscreteGaussian | NoisyAverages
+    counts: DiscreteLaplace | None
+
+    @property
+    def norm(self) -> Norm:
+        return "l1" if isinstance(self.sums, DiscreteLaplace) else "l2"
+
+    def plan(self) -> Plan:
+        events = [self.sums.event()] + ([self.counts.event()] if self.counts else [])
+        return Plan(tuple(events), self.delta)
+
+
+def max_cover(
+    curator: Curator,
+    *,
+    k: int,
+    epsilon: Fraction,
+    delta: Fraction = Fraction(0),
+    public_rng: np.random.Generator,
+    growth: float = 1.0,
+    dimensions: int | None = None,
+    averages: str = "sums",
+    final_round: bool = True,
+    bound: str = "stated",
+) -> Outcome:
+    """k centres: project, pick grid points that cover many rows, cluster them, average in the full space.
+
+    Guarantee: (epsilon, delta)-DP under add/remove. epsilon = ε_n + max(ε_E/2, (e^(ε_E/2) - 1)·ln(1/δ_E)) + ε_L + ε_G +
+    ε_Lloyd: the number of rows, all picks (noise/cover.md), one count per candidate, the averages, a round of averages in
+    the full space; delta = δ_E + δ_G + δ_Lloyd. The projection, the scale (the domain's own diameter), radii and
+    grids are public or follow from the noisy number of rows.
+
+    As printed, n is exact. Edge cases: exactly k' points are picked for every radius, also when no row is left; rows
+    are moved into the unit ball after the projection; a cluster with a noisy count below one row keeps its centre.
+    """
+    growth = positive("growth", growth)
+    if not 0.05 <= growth <= 1:
+        raise ParameterError("growth", "must be from 0.05 to 1")
+    if dimensions is not None:
+        dimensions = whole_number("dimensions", dimensions, least=1, most=16)
+    if averages not in AVERAGES:
+        raise ParameterError("averages", f"must be {' or '.join(map(repr, AVERAGES))}")
+    if not isinstance(final_round, bool):
+        raise ParameterError("final_round", "must be True or False")
+    if bound not in BOUNDS:
+        raise ParameterError("bound", f"must be {' or '.join(map(repr, BOUNDS))}")
+    if curator.neighbours is not Neighbours.ADD_REMOVE or not delta:
+        raise ParameterError("neighbours, delta", "max-cover is proven for add-remove, with a delta above 0")
+    domain = curator.domain
+    for_size, left = split(epsilon, 1, 24)
+    shares = share_out(left, delta, k=k, domain=domain, averages=averages, final_round=final_round, bound=bound)
+    size, _ = learn_size(curator, epsilon)
+    for plan in shares.plans():
+        curator.reserve(plan)
+
+    projection, radius = _projection(domain, size=size, growth=growth, dimensions=dimensions, rng=public_rng)
+    narrow = curator.project(projection)
+    query = cover_of(narrow.domain, size=size, growth=growth, k=k)
+    candidates = narrow.cover(query, shares.picks).astype(np.float64)
+    counts = narrow.release(CentreCounts(candidates, narrow.domain), shares.counts).astype(np.float64)
+    weights = kept_weights(counts, scale=float(1 / shares.counts.epsilon), strictness=STRICTNESS)
+    low, high = narrow.domain.corners
+    stand = weights > 0
+    points = np.clip(candidates[stand], low, high)
+    found = cluster(points, weights[stand], k=k, lower=low, upper=high, objective="k-means", rng=public_rng)
+
+    lifted = _inside(projection.lift(found.centres), domain)
+    lower_centres = None if len(projection.matrix) == domain.dimension else found.centres
+    centres, sizes = _averages(
+        curator, lifted, shares.means[0], radius, rng=public_rng, within=(projection, narrow, lower_centres)
+    )
+    for means in shares.means[1:]:
+        centres, sizes = _averages(curator, centres, means, radius, rng=public_rng)
+    notes = {
+        "dimensions": len(projection.matrix),
+        "growth": growth,
+        "radii": len(query.sides),
+        "picks": len(candidates),
+        "averages": averages,
+        "final_round": final_round,
+        **shares.notes(for_size),
+    }
+    return Outcome(centres, sizes, notes)
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Every part's noise. Each part is a plan of its own, so that their costs add up to the stated formula."""
+
+    picks: CoverPicks
+    counts: DiscreteLaplace
+    means: tuple[Means, ...]
+
+    def plans(self) -> tuple[Plan, ...]:
+        first = Plan((self.picks.event(),), self.picks.delta), Plan((self.counts.event(),))
+        return (*first, *(each.plan() for each in self.means))
+
+    def notes(self, for_size: Fraction) -> dict[str, Any]:
+        """The parts of epsilon and delta, and what the printed theorem would say of the same noise."""
+        others = for_size + self.counts.epsilon + sum(each.epsilon for each in self.means)
+        last = self.means[1] if len(self.means) > 1 else None
+        return {
+            "bound": self.picks.bound,
+            "epsilon_n": float(for_size),
+            "epsilon_E": float(self.picks.epsilon),
+            "epsilon_picks": float(self.picks.event().epsilon),
+            "epsilon_L": float(self.counts.epsilon),
+            "epsilon_G": float(self.means[0].epsilon),
+            "epsilon_Lloyd": float(last.epsilon) if last else 0.0,
+            "delta_E": float(self.picks.delta),
+            "delta_G": float(self.means[0].delta),
+            "delta_Lloyd": float(last.delta) if last else 0.0,
+            "epsilon_as_printed": float(others) + printed_cost(self.picks.epsilon, self.picks.delta),
+        }
+
+
+def share_out(
+    epsilon: Fraction, delta: Fraction, *, k: int, domain: Domain, averages: str, final_round: bool, bound: str
+) -> Shares:
+    """All parts of the budget after the number of rows: epsilon by `SPLIT`; half of delta for the picks, the rest for
+    the averages. Averages that are better off with Laplace noise take no delta, and the picks get theirs."""
+    parts = split(epsilon, *(SPLIT if final_round else SPLIT[:3]))
+    each = delta / 2 / (len(parts) - 2)
+    means = tuple(_means(part, each, k=k, domain=domain, averages=averages) for part in parts[2:])
+    picks = CoverPicks.within(
+        epsilon=parts[0], delta=delta - sum((mean.delta for mean in means), Fraction(0)), bound=bound
+    )
+    counts = DiscreteLaplace(parts[1] + parts[0] - picks.event().epsilon)  # what rounding left of the picks' part
+    return Shares(picks, counts, means)
+
+
+def _means(epsilon: Fraction, delta: Fraction, *, k: int, domain: Domain, averages: str) -> Means:
+    """A fifth of epsilon for the numbers of rows, the rest for the sums: Gaussian or Laplace noise, whichever is less."""
+    if averages == "noisy-avg":
+        return Means(epsilon, delta, NoisyAverages(epsilon, delta, k), None)
+    counts, sums = split(epsilon, 1, 4)
+    origin = np.zeros((k, domain.dimension))
+    laplace = DiscreteLaplace(sums)
+    rough = ResidualSums(domain, origin, _radius(domain, "l1"), norm="l1").sensitivity(Neighbours.ADD_REMOVE)
+    laplace.check(rough)
+    try:
+        (multiplier,) = calibrate_gaussian(
+            others=(DiscreteLaplace(counts).event(),), shares=(Fraction(1),), epsilon=epsilon, delta=delta
+        )
+    except BudgetError:
+        return Means(epsilon, Fraction(0), laplace, DiscreteLaplace(counts))
+    fine = ResidualSums(domain, origin, _radius(domain, "l2"))
+    squares = multiplier**2 * fine.sensitivity(Neighbours.ADD_REMOVE).l2_squared
+    gaussian = float(multiplier) * _radius(domain, "l2")
+    if gaussian < math.sqrt(2) * _radius(domain, "l1") / float(sums) and squares >= (
+        GAUSSIAN_VARIANCE_PER_NUMBER * fine.size
+    ):
+        return Means(epsilon, delta, DiscreteGaussian(multiplier), DiscreteLaplace(counts))
+    return Means(epsilon, Fraction(0), laplace, DiscreteLaplace(counts))
+
+
+def _radius(domain: Domain, norm: Norm) -> float:
+    """The domain's own radius in lattice units: public."""
+    return float(domain.row_l1) if norm == "l1" else math.sqrt(domain.row_l2_squared)
+
+
+def cover_of(domain: Domain, *, size: int, growth: float, k: int) -> Cover:
+    """Radii from 1/size to 2, growing by 1 + growth, and their grids; k' picks for each radius."""
+    d = domain.dimension
+    radii = [(1 + growth) ** i / size for i in range(math.ceil(math.log(2 * size) / math.log1p(growth)))]
+    sides = tuple(max(1, round(growth * radius / math.sqrt(d) * domain.limit)) for radius in radii)
+    reach = math.ceil(d * (1 + 1 / growth) ** 2 - 1e-9) - 1  # less than r + side·√d away, in sides
+    return Cover(domain, sides, reach, k * max(1, math.ceil(math.log(1 / growth))))
+
+
+def _projection(
+    domain: Domain, *, size: int, growth: float, dimensions: int | None, rng: np.random.Generator
+) -> tuple[Projection, float]:
+    """A random map to about ln(size)/2 dimensions (Johnson-Lindenstrauss), scaled so that the unit ball holds nearly all.
+
+    The lines are orthogonal and of whole numbers. Also the domain's radius.
+    """
+    d = domain.dimension
+    wanted = dimensions or min(MOST_DIMENSIONS, max(1, int(math.log(size) / 2)))
+    unit, radius = Projection.unit(domain), math.sqrt(domain.row_l2_squared)
+    if wanted >= d:
+        matrix, half = np.eye(d), radius
+    else:
+        matrix = np.linalg.qr(rng.normal(size=(d, wanted)))[0].T
+        half = (1 + growth) * radius * math.sqrt(wanted / d)
+    whole = np.rint(matrix * unit).astype(np.int64)
+    halves = np.full(len(whole), max(1, round(half * unit)), dtype=np.int64)
+    return Projection(whole, np.zeros(d), halves, domain), radius
+
+
+def _averages(
+    curator: Curator,
+    centres: Floats,
+    means: Means,
+    radius: float,
+    *,
+    rng: np.random.Generator,
+    within: tuple[Projection, Curator, Floats | None] | None = None,
+) -> tuple[Floats, Floats]:
+    """The noisy averages of the rows nearest to each centre, and their noisy numbers.
+
+    within : judge "nearest" in the projected space, where the clusters were found.
+    """
+    domain = curator.domain
+    projection, narrow, lower = within if within is not None and within[2] is not None else (None, curator, None)
+    printed = isinstance(means.sums, NoisyAverages)
+    reach = _radius(domain, means.norm)
+    sums = ResidualSums(domain, centres, reach, projection=projection, norm=means.norm, with_counts=printed)
+    if printed:
+        table = curator.release(sums, means.sums).reshape(len(centres), -1)
+        sizes = table[:, -1].astype(np.float64)
+        moved = sums.centres + table[:, :-1] / FINE * sums.clip.units[:, None]
+        anywhere = np.stack([_anywhere(domain, rng) for _ in centres])
+        return _inside(np.where(sizes[:, None] > 0, moved, anywhere), domain), np.maximum(sizes, 0.0)
+    assert means.counts is not None
+    counts = CentreCounts(centres if lower is None else lower, narrow.domain)
+    sizes = narrow.release(counts, means.counts).astype(np.float64)
+    steps = sums.shifts(curator.release(sums, means.sums)) / np.maximum(sizes, 1.0)[:, None]
+    return _inside(np.where(sizes[:, None] >= 1, sums.centres + steps, centres), domain), sizes
+
+
+def _anywhere(domain: Domain, rng: np.random.Generator) -> Floats:
+    """A uniform point of the domain."""
+    if not domain.ball:
+        low, high = domain.corners
+        return uniform_starts(1, lower=low, upper=high, rng=rng)[0]
+    way = rng.normal(size=domain.dimension)
+    return np.asarray(way / np.linalg.norm(way) * domain.limit * rng.uniform() ** (1 / domain.dimension))
+
+
+def _inside(points: Floats, domain: Domain) -> Floats:
+    """Points moved into the domain."""
+    clipped = np.clip(points, -domain.limit, domain.limit)
+    if domain.ball:
+        norms = np.sqrt(np.square(clipped).sum(axis=1, keepdims=True))
+        clipped *= domain.limit / np.maximum(norms, domain.limit)
+    return np.asarray(clipped)

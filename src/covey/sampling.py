@@ -1,0 +1,191 @@
+"""Sampling in front of any algorithm: what `sample=` means, what it costs, and how large "auto" makes it.
+
+The epsilon that the user names holds for the whole. The algorithm runs on the sample with a larger one, solved for so
+that amplify(compose(everything on the sample)) is what was named (budget/amplify.md). docs/sampling.md is the guide.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from covey.algorithms.outcome import noisy_size
+from covey.budget.accountant import Cost
+from covey.budget.amplify import SMALLEST_RATE, inner_cost
+from covey.budget.plan import Plan, Reserve, split
+from covey.errors import ParameterError
+from covey.events import exactly
+from covey.noise.mechanisms import DiscreteLaplace
+from covey.noise.source import SeededSource, Source
+from covey.private.curator import Curator
+from covey.private.sampling import RowCount, SampledTable
+from covey.private.tables import Table
+from covey.public import Domain, Neighbours
+
+USUAL_TARGET = Fraction(1, 20)
+LARGEST_SIZE = 10**12
+SIZE_SHARE = (1, 49)  # of epsilon: 2% for the noisy number of rows, where a size needs it
+SAMPLING, NOISE = 1.0, 100.0  # calibrated on made-up data: docs/sampling.md says how
+MEANING = (
+    'must be None, a rate such as 0.01, a whole number of rows, "auto", or "auto:" and a target error ("auto:0.02")'
+)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What `sample=` asks for: one of a rate, a size, and a target error that the size is derived from."""
+
+    rate: Fraction | None = None
+    size: int | None = None
+    target: Fraction | None = None
+
+    def __str__(self) -> str:
+        return f"auto:{self.target}" if self.target is not None else str(self.size or f"rate {self.rate}")
+
+
+def read_sample(value: Any) -> Wish | None:
+    """What a user passed as `sample`, checked; None for everybody."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return Wish(target=_target(value))
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | Fraction | np.integer | np.floating):
+        raise ParameterError("sample", MEANING)
+    if isinstance(value, int | np.integer):
+        if not 1 <= value <= LARGEST_SIZE:
+            raise ParameterError("sample", "a whole number of rows must be at least 1; for a rate, write 0.01 or 1.0")
+        return Wish(size=int(value))
+    if not SMALLEST_RATE <= value <= 1:
+        raise ParameterError("sample", "a rate must be above 0 (at least 2^-40) and at most 1")
+    rate = exactly(value.item() if isinstance(value, np.generic) else value)
+    return None if rate == 1 else Wish(rate=rate)
+
+
+def _target(text: str) -> Fraction:
+    word, colon, number = text.partition(":")
+    try:
+        target = exactly(number) if colon else USUAL_TARGET
+    except (ValueError, ZeroDivisionError):
+        target = Fraction(0)
+    if word != "auto" or not Fraction(1, 1000) <= target <= 1:
+        raise ParameterError("sample", f"{MEANING}, from 0.001 to 1")
+    return target
+
+
+def auto_size(*, k: int, d: int, n: int, epsilon: float, target: float) -> int:
+    """How many of n rows keep the cost within about `target` of that of a fit to all of them.
+
+    The larger of two demands. Of sampling: k·d·ln(n)/target² rows, the dependence of Blocki et al. 2021 (and of Mishra,
+    Oblinger and Pitt 2001, whom they build on), times a calibrated constant. Of noise: the size s at which
+    s·(inner epsilon) reaches a demand of k·d/target. More than half of all rows is all of them.
+    """
+    seen = SAMPLING * k * d * math.log(n) / target**2
+    odds = math.expm1(min(epsilon, 700.0))
+    low, high = 1.0, float(n)
+    for _ in range(60):  # s·ln(1 + n(e^ε - 1)/s) grows with s
+        middle = (low + high) / 2
+        strong = middle * math.log1p(n / middle * odds) >= NOISE * k * d / target
+        low, high = (low, middle) if strong else (middle, high)
+    size = math.ceil(max(seen, high, 16))
+    return size if 2 * size <= n else n
+
+
+@dataclass(frozen=True)
+class Thinned:
+    """A table to fit, what may be spent on it, how many rows each of its rows stands for, and notes for the reader."""
+
+    table: Table
+    inner: Cost
+    scale: float = 1.0
+    notes: dict[str, Any] = field(default_factory=dict)
+
+
+def thin(
+    table: Table,
+    wish: Wish | None,
+    *,
+    k: int,
+    domain: Domain,
+    neighbours: Neighbours,
+    cost: Cost,
+    source: Source,
+    charge: Callable[[], None],
+    rehearse: Callable[[Curator, Cost], object],
+) -> Thinned:
+    """The sample that was asked for, not yet drawn: that happens when it is first read, after the charge.
+
+    Guarantee: what is released here and within `inner` of the sample is (cost.epsilon, cost.delta)-DP together.
+    Under add/remove a rate needs nothing; a size or "auto" needs the number of rows, of which a noisy one is paid for
+    first, and becomes a rate; before that, `rehearse` runs the algorithm up to its first payment: what it refuses
+    costs nothing. Under replace-one that number is public and the size is exact; too large is refused.
+    """
+    if wish is None:
+        return Thinned(table, cost)
+    if neighbours is Neighbours.REPLACE_ONE:
+        return _exact_size(table, wish, k=k, d=domain.dimension, cost=cost, source=source)
+    notes: dict[str, Any] = {"kind": "poisson"}
+    rate, left = wish.rate, cost
+    if rate is None:
+        for_size, rest = split(cost.epsilon, *SIZE_SHARE)
+        left, noise = Cost(rest, cost.delta), DiscreteLaplace(for_size)
+
+        def curator(budget: Cost, pay: Callable[[], None], of: Source) -> Curator:
+            return Curator(
+                RowCount(table), domain=domain, neighbours=neighbours, source=of, reserve=Reserve(budget), charge=pay
+            )
+
+        with suppress(_Enough):
+            rehearse(curator(left, _enough, SeededSource(0)), left)
+        counter = curator(Cost(for_size), charge, source)
+        counter.reserve(Plan((noise.event(),)))
+        n = noisy_size(counter, noise)
+        notes |= {"rows_noisy": n, "epsilon_of_rows": float(for_size)}
+        rate = max(SMALLEST_RATE, Fraction(min(n, _size(wish, k=k, d=domain.dimension, n=n, epsilon=rest)), n))
+    notes |= _target_note(wish) | {"rate": float(rate)}
+    inner = inner_cost(left, rate=rate)
+    kept = table if rate == 1 else SampledTable.poisson(table, rate=rate, source=source)
+    return Thinned(kept, inner, float(1 / rate), notes | _spent(inner))
+
+
+class _Enough(Exception):
+    """An algorithm has found nothing wrong and would now pay."""
+
+
+def _enough() -> None:
+    raise _Enough
+
+
+def _exact_size(table: Table, wish: Wish, *, k: int, d: int, cost: Cost, source: Source) -> Thinned:
+    n = table.rows()  # public under replace-one
+    wanted = max(1, math.floor(wish.rate * n)) if wish.rate is not None else None
+    size = wanted or _size(wish, k=k, d=d, n=max(n, 16), epsilon=cost.epsilon)
+    if wish.size is not None and size > n:
+        raise ParameterError("sample", "must be at most the number of rows")
+    size = min(size, n)
+    notes = {"kind": "without replacement", "size": size, "of": n} | _target_note(wish)
+    if size == n:
+        return Thinned(table, cost, 1.0, notes | _spent(cost))
+    inner = inner_cost(cost, rate=Fraction(size, n))
+    kept = SampledTable.without_replacement(table, size=size, rows=n, source=source)
+    return Thinned(kept, inner, n / size, notes | _spent(inner))
+
+
+def _size(wish: Wish, *, k: int, d: int, n: int, epsilon: Fraction) -> int:
+    if wish.size is not None:
+        return wish.size
+    assert wish.target is not None
+    return auto_size(k=k, d=d, n=n, epsilon=float(epsilon), target=float(wish.target))
+
+
+def _target_note(wish: Wish) -> dict[str, Any]:
+    return {} if wish.target is None else {"target": float(wish.target)}
+
+
+def _spent(inner: Cost) -> dict[str, Any]:
+    return {"inner_epsilon": float(inner.epsilon), "inner_delta": float(inner.delta)}

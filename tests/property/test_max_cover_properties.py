@@ -1,0 +1,149 @@
+"""max-cover's state: a row leaves exactly once, for good; counts equal their brute-force twin at every moment."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from covey.noise.cover import CoverPicks
+from covey.noise.source import SeededSource
+from covey.private import covers
+from covey.private.covers import Block, Coverage, Runs, as_cells, cover
+from covey.private.memory import MemoryEngine
+from covey.private.tables import ArrayTable
+from covey.public import Domain
+from covey.queries.cover import Cover
+
+DELTA = Fraction(1, 10**6)
+values = st.one_of(st.floats(-1, 1), st.sampled_from([0.0, -0.0, 1.0, -1.0, float("nan"), float("inf")]))
+
+
+@st.composite
+def problems(draw):
+    d = draw(st.integers(1, 4))
+    table = draw(st.lists(st.lists(values, min_size=d, max_size=d), max_size=40))
+    domain = Domain(middle=(0.0,) * d, half=(1.0,) * d)
+    sides = sorted(draw(st.lists(st.integers(domain.limit // 40, domain.limit * 3), min_size=1, max_size=4)))
+    query = Cover(domain, tuple(sides), draw(st.integers(0, 9)), draw(st.integers(1, 4)))
+    epsilon = draw(st.sampled_from([Fraction(1, 100), Fraction(1), Fraction(30)]))
+    rows = np.array(table, dtype=np.float64).reshape(-1, d)
+    return rows, query, CoverPicks(epsilon, DELTA), draw(st.integers(0, 10**6))
+
+
+def covered(query: Cover, rows: np.ndarray, grid: int, pick: np.ndarray) -> np.ndarray:
+    place = pick // query.sides[grid]
+    assert (place * query.sides[grid] == pick).all()
+    assert np.abs(place).max() <= query.half(grid)
+    return np.square(query.nearest(rows, grid) - place[:, None]).sum(axis=0) <= query.reach
+
+
+@given(problems())
+@settings(max_examples=60)
+def test_a_row_leaves_exactly_once_and_never_comes_back(problem):
+    rows, query, picks, seed = problem
+    engine = MemoryEngine(ArrayTable(rows), query.domain)
+    left = []
+
+    class Watched(Coverage):
+        def remove(self, place):
+            before = self.rows
+            super().remove(place)
+            left.append(before - self.rows)
+
+    covers.Coverage = Watched
+    try:
+        found = cover(engine, query, picks, source=SeededSource(seed))
+    finally:
+        covers.Coverage = Coverage
+    assert len(found) == len(left) == len(query.sides) * query.picks
+    inside = query.inside(np.concatenate([np.empty((query.domain.dimension, 0), dtype=np.int32), *engine._load()], 1))
+    here = np.ones(inside.shape[1], dtype=bool)
+    for number, pick in enumerate(found):  # the twin: rows one by one, gone for good at the first pick that covers them
+        gone = here & covered(query, inside, number // query.picks, pick)
+        assert left[number] == gone.sum()
+        here &= ~gone
+    assert sum(left) + here.sum() == len(rows)
+
+
+@given(problems(), st.randoms(use_true_random=False))
+@settings(max_examples=30)
+def test_the_order_of_rows_leaves_no_trace(problem, shuffle):
+    rows, query, picks, seed = problem
+    order = list(range(len(rows)))
+    shuffle.shuffle(order)
+    tables = [rows, rows[order]] if len(rows) else [rows, rows]
+    first, second = (
+        cover(MemoryEngine(ArrayTable(each), query.domain), query, picks, source=SeededSource(seed)) for each in tables
+    )
+    assert np.array_equal(first, second)
+
+
+class Low(CoverPicks):
+    """Lists every covered point."""
+
+    def ceiling(self, *, points, proposals, most):
+        return 0
+
+
+@given(problems(), st.integers(0, 6))
+@settings(max_examples=60)
+def test_blocks_hold_every_point_above_the_ceiling_with_its_exact_count(problem, ceiling):
+    rows, query, _, seed = problem
+    query = Cover(query.domain, (max(query.sides[0], query.domain.limit // 5),), query.reach, 1)
+    engine = MemoryEngine(ArrayTable(rows), query.domain)
+    inside = query.inside(np.concatenate([np.empty((query.domain.dimension, 0), dtype=np.int32), *engine._load()], 1))
+    picks = Low(Fraction(1), DELTA)
+    dense, covers.DENSE = covers.DENSE, 64  # many blocks
+    tiles, covers.TILES = covers.TILES, 64 if seed % 2 else 2**20
+    Low.ceiling = lambda self, *, points, proposals, most: min(ceiling, most)
+    try:
+        state = Coverage(query.nearest(inside, 0), query, 0, picks)
+    finally:
+        covers.DENSE, covers.TILES = dense, tiles
+    source = SeededSource(seed)
+    for _ in range(3):
+        cells, weights = state._cells, state.weights
+        half = query.half(0)
+        wanted = {}
+        for point in itertools.product(range(-half, half + 1), repeat=query.domain.dimension):
+            near = np.square(cells - np.array(point)[:, None]).sum(axis=0) <= query.reach
+            count = int(weights[near].sum())
+            if count > state.ceiling:
+                wanted[point] = count
+        found = {}
+        for block in state.blocks:
+            for level in np.flatnonzero(block.levels).tolist():
+                for number in range(int(block.levels[level])):
+                    point = tuple(block.point(level, number).tolist())
+                    assert point not in found
+                    found[point] = level
+        assert found == wanted
+        state.remove(state.pick(source))
+
+
+@given(st.integers(1, 4), st.integers(0, 12), st.integers(0, 10**6))
+@settings(max_examples=60)
+def test_counts_and_bounds_equal_their_brute_force_twins(d, reach, seed):
+    rng = np.random.default_rng(seed)
+    cells, _, weights = as_cells(rng.integers(-8, 9, (d, int(rng.integers(0, 30)))))
+    lower = rng.integers(-6, 3, d)
+    upper = lower + rng.integers(0, 7, d)
+    ball = Runs(d, reach)
+    counts = ball.counts(lower, upper, cells, weights)
+    assert counts.shape == tuple(upper - lower + 1)
+    for place in itertools.product(*(range(a, b + 1) for a, b in zip(lower, upper, strict=True))):
+        near = np.square(cells - np.array(place)[:, None]).sum(axis=0) <= reach
+        assert counts[tuple(np.array(place) - lower)] == weights[near].sum()
+    floor = int(rng.integers(1, 5))
+    part = ball.hopeful(cells, weights, lower, upper, floor)
+    hot = np.argwhere(counts >= floor) + lower
+    if part is None:
+        assert not len(hot)
+    elif len(hot):
+        assert (part[0] <= hot.min(axis=0)).all()
+        assert (part[1] >= hot.max(axis=0)).all()
+    assert Block(ball, lower, upper, cells, weights, floor).levels.sum() == len(hot)
