@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from covey.algorithms.registry import ALGORITHMS
 from covey.budget.accountant import Cost
 from covey.budget.plan import Plan, Reserve
 from covey.noise.source import OsSource, SeededSource, Source
@@ -23,6 +24,25 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )
 settings.load_profile("covey")
+
+
+MOST_COLUMNS = {"exact-coreset": 3, "net-coreset": 7, "ball-coreset": 16}  # others take any number
+
+
+def settings_of(algorithm: str, *, d: int = 2, k: int = 3, edge: float = 1.0) -> dict[str, object]:
+    """What an algorithm needs to run on any data of d columns: a delta, or parameters of its own; or a skipped test."""
+    if d > MOST_COLUMNS.get(algorithm, d):
+        pytest.skip(f"{algorithm} refuses {d} columns")
+    own: dict[str, object] = {}
+    if algorithm == "ball-coreset":
+        own["too_few"] = "run"  # the default refuses, by the noisy number of rows
+    if algorithm == "sites":
+        own["sites"] = (np.linspace(-0.9, 0.9, (k + 3) * d).reshape(k + 3, d) * edge).tolist()
+    return {
+        "algorithm": algorithm,
+        "delta": 1e-6 if ALGORITHMS[algorithm].guarantee == "approximate" else None,
+        "algorithm_params": own or None,
+    }
 
 
 class WatchedTable(ArrayTable):

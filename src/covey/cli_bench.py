@@ -42,6 +42,19 @@ def ipsn17(*, data: str | None, quick: bool, out: str) -> None:
 
 
 @bench.command()
+@click.option("--data", metavar="DIR", help="Folder of the data sets; COVEY_DATA says where by default.")
+@click.option("--quick", is_flag=True, help="Small made-up data, few repeats: a check in under a minute.")
+@click.option("--out", default="aaai21", show_default=True, metavar="DIR", help="Folder for JSON, CSV and PNG files.")
+def aaai21(*, data: str | None, quick: bool, out: str) -> None:
+    """The experiments of Nguyen et al. 2021: cost against k. Interrupt it at any time; the next call goes on."""
+    from covey.bench.aaai21 import run
+    from covey.terminal import progress_bar
+
+    with progress_bar(show=True) as report:
+        run(data=None if data is None else Path(data), out=Path(out), quick=quick, report=report, say=click.echo)
+
+
+@bench.command()
 @click.option("--system", "systems", multiple=True, default=("covey:auto",), show_default=True, metavar="SYSTEM")
 @click.option("--sets", "names", default="", metavar="NAMES", help="Data sets, separated by commas; all by default.")
 @click.option("--eps", "levels", default="", metavar="LIST", help="Values of ε: 0.1,0.5,1,2 by default.")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ROWS = 24  # of the printed table; --json and --plot have all of them
 NEVER = 1e-18  # a chance that nobody needs to see made smaller
-MOST_WORK = 4_000_000  # terms of the finer delta: a few seconds
+MOST_WORK = 40_000  # terms of the finer delta: about a second
 
 
 @click.command()
@@ -113,7 +113,7 @@ def describe(found: GroupPrivacy, *, at: float | None) -> dict[str, Any]:
         answer["at"] = {
             "delta": at,
             "best_threshold": {"threshold": best.threshold, **_promise(best.epsilon, best.delta)},
-            "finer_epsilon": found.epsilon_at(at) if found.group <= MOST_WORK // 200 else None,
+            "finer_epsilon": found.epsilon_at(at) if found.group <= MOST_WORK // 40 else None,
         }
     return answer
 

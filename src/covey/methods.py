@@ -25,13 +25,15 @@ def coreset_algorithm(method: Any, parameters: Any, *, bounds: Any, data: Any) -
     if method != "auto" and (not isinstance(method, str) or method not in there):
         raise ParameterError("method", f"must be one of {', '.join(map(repr, ('auto', *there)))}")
     algorithm = AUTO if method == "auto" else there[method]
-    if algorithm != "grid":
+    if algorithm not in ("auto", "grid"):  # the others always come with a coreset
         return algorithm, parameters
-    if method == "auto":
+    if method == "auto" and algorithm == "grid":
         table = open_table(data)
         if resolve_bounds(bounds, names=table.names, width=table.width).dimension > MOST_GRID_COLUMNS:
             others = " or ".join(repr(name) for name in there if name != "grid") or "none in this version"
             raise ParameterError("method", f"'auto' is for up to {MOST_GRID_COLUMNS} columns; beyond, choose: {others}")
     if parameters is not None and not isinstance(parameters, dict):
         raise ParameterError("method_params", "must be a dictionary of the method's own parameters, or None")
+    if (parameters or {}).get("keep_synopsis", True) is not True:  # it would be paid for, and then not be there
+        raise ParameterError("method_params", "keep_synopsis must be True, or left out: it is the coreset")
     return algorithm, {"keep_synopsis": True, **(parameters or {})}

@@ -57,8 +57,9 @@ def watch(monkeypatch):
 
 def run(curator_of, name: str, rows: np.ndarray, *, relation: Neighbours = ADD, k: int = 3, epsilon=EPSILON, **own):
     curator = curator_of(rows, neighbours=relation, epsilon=epsilon, seed=9)
-    outcome = find(name).run(curator, k=k, epsilon=epsilon, public_rng=public_rng(1), **own)
-    return curator, outcome
+    row = find(name)
+    values = {"k": k, "epsilon": epsilon, "delta": Fraction(0), "objective": "k-means", "public_rng": public_rng(1)}
+    return curator, row.run(curator, **row.supplied(values), **own)
 
 
 PURE = [(row.name, relation) for row in ALGORITHMS.values() if row.guarantee == "pure" for relation in row.neighbours]
@@ -166,7 +167,7 @@ def test_hybrid_takes_its_branch_from_the_noisy_number_of_rows_alone(curator_of,
 
 @pytest.mark.parametrize("d", [1, MOST_TREE_DIMENSIONS, MOST_TREE_DIMENSIONS + 1])
 def test_auto_chooses_by_the_public_dimension(curator_of, d):
-    _, outcome = run(curator_of, "auto", rows_of(60, d), delta=Fraction(0), objective="k-means")
+    _, outcome = run(curator_of, "auto", rows_of(60, d))
     assert outcome.notes["synopsis"] == ("tree" if d <= MOST_TREE_DIMENSIONS else "tree in a subspace")
     assert find("auto").run is auto
 
@@ -217,7 +218,8 @@ def test_an_algorithm_that_meets_rows_before_it_reserves_is_impossible(curator_o
     order = []
     table = watched(rows_of(40))
     curator = curator_of(None, table=table, epsilon=EPSILON, seed=1, charge=lambda: order.append(table.read))
-    find(name).run(curator, k=2, epsilon=EPSILON, public_rng=public_rng(0))
+    values = {"k": 2, "epsilon": EPSILON, "delta": Fraction(0), "objective": "k-means", "public_rng": public_rng(0)}
+    find(name).run(curator, **find(name).supplied(values))
     assert order == [0]
     assert table.read == 1
 

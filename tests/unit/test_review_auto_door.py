@@ -33,7 +33,7 @@ BOTH = (ADD, REPLACE)
 
 
 def test_nodes_of_a_tree_counted_on_cells_move_by_one_row():
-    """Keys that are not in the order of the rows gave a cell's rows to another node: neighbours differed by up to 21."""
+    """Keys out of the order of the rows gave a cell's rows to another node: neighbours differed by up to 21."""
     rng = np.random.default_rng(0)
     domain = resolve_bounds((0, 1), names=None, width=2)
     grid, tree = Grid(domain, 16), Tree(domain, axes_per_split=1)
@@ -176,7 +176,7 @@ def test_what_a_mixed_plan_costs_is_never_below_the_exact_curve(pures, multiplie
     assert cost.epsilon <= sum(exact) or multipliers
 
 
-# --- auto: nothing public, and nothing released, makes a fit fail that was charged -------------------------------------
+# --- auto: nothing public, and nothing released, makes a fit fail that was charged ------------------------------------
 
 EXTREMES = [
     (1e-6, None),  # Laplace noise of more than 2^55 units

@@ -15,9 +15,11 @@ import covey.noise.mechanisms as mechanisms
 from covey.algorithms.ball_coreset import ball_coreset
 from covey.algorithms.exact_coreset import exact_coreset
 from covey.algorithms.net_coreset import net_coreset
+from covey.budget.ledger import Ledger
 from covey.cli import cli
 from covey.coreset import Coreset
-from covey.errors import CoveyError
+from covey.errors import CoveyError, ParameterError
+from covey.estimators import PrivateCoreset
 from covey.fitting import fit
 from covey.noise.source import SeededSource
 from covey.post.public_random import public_rng
@@ -427,3 +429,14 @@ def test_a_seeded_coreset_is_not_published_by_asking_it(tmp_path):
     allowed = CliRunner().invoke(cli, ["query", str(path), "-k", "2", "--out", str(out), "--allow-seeded"])
     assert allowed.exit_code == 0
     assert b"SEEDED: NOT PRIVATE" in out.read_bytes()
+
+
+def test_no_method_is_paid_for_and_then_gives_nothing():
+    rows, charged = np.random.default_rng(0).uniform(-1, 1, (300, 2)), Ledger.memory()
+    shared = {"epsilon": 1.0, "bounds": (-1, 1), "ledger": charged, "dataset": "data"}
+    assert len(PrivateCoreset(2, **shared).fit(rows).coreset_) >= 1  # the default method
+    before = charged.head
+    for method in ("auto", "grid"):
+        with pytest.raises(ParameterError, match="keep_synopsis"):
+            PrivateCoreset(2, method=method, method_params={"keep_synopsis": False}, **shared).fit(rows)
+    assert charged.head == before

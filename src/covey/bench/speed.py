@@ -74,10 +74,12 @@ def best_of(repeats: int, work: Callable[[], object]) -> float:
     return min(times)
 
 
-def private_fit(rows: Any, algorithm: str, *, size: int, k: int = K, epsilon: float = EPSILON) -> object:
+def private_fit(
+    rows: Any, algorithm: str, *, size: int, k: int = K, epsilon: float = EPSILON, sample: Any = None
+) -> object:
     """A fit with real noise; δ = n^-1.5 where the algorithm can use one."""
     delta = None if ALGORITHMS[algorithm].guarantee == "pure" else delta_of(size)
-    return covey.KMeans(k, epsilon=epsilon, delta=delta, bounds=(-1, 1), algorithm=algorithm).fit(rows)
+    return covey.KMeans(k, epsilon=epsilon, delta=delta, bounds=(-1, 1), algorithm=algorithm, sample=sample).fit(rows)
 
 
 def plain_fit(rows: Floats, *, k: int = K) -> object:
@@ -129,17 +131,39 @@ def ball(settings: Settings, *, say: Callable[[str], None], **_: Any) -> list[Ro
     return table
 
 
+def pieces(n: int) -> Iterator[Floats]:
+    for first in range(0, n, PIECE):
+        yield clusters(min(PIECE, n - first), seed=first)
+
+
+def sample(settings: Settings, **_: Any) -> list[Row]:
+    """`auto` on a sample for an error of 5%: against a fit of all rows, and against reading the columns of a file."""
+    n, table = settings.parquet, []
+    fit = partial(private_fit, algorithm="auto", size=n, sample="auto")
+    fit(clusters(2000))
+    with tempfile.TemporaryDirectory() as folder:
+        path, flat = Path(folder) / "rows.parquet", Path(folder) / "rows.npy"
+        sets.write_parquet(path, pieces(n))
+        mapped = np.lib.format.open_memmap(flat, mode="w+", dtype=np.float64, shape=(n, 2))
+        for first, rows in zip(range(0, n, PIECE), pieces(n), strict=True):
+            mapped[first : first + PIECE] = rows
+        for where, rows in (("memory-mapped", np.load(flat, mmap_mode="r")), ("in memory", np.array(mapped))):
+            seconds = best_of(settings.repeats, partial(fit, rows))
+            whole = best_of(1, partial(private_fit, rows, "auto", size=n))
+            work = f"auto on a sample, {n:,} x 2 {where}"
+            table.append(line(work, seconds=seconds, peer="a fit of all rows", against=whole, goal=0.05))
+        reading = best_of(settings.repeats, partial(sets.only_read, path))
+        seconds = best_of(settings.repeats, partial(fit, str(path)))
+    work = f"auto on a sample from Parquet, {n:,} x 2"
+    return [*table, line(work, seconds=seconds, peer="reading it", against=reading, goal=1.5)]
+
+
 def parquet(settings: Settings, **_: Any) -> list[Row]:
     """Fits from a file against reading its two columns, each in a process of its own; peak memory."""
     n, table = settings.parquet, []
-
-    def pieces() -> Iterator[Floats]:
-        for first in range(0, n, PIECE):
-            yield clusters(min(PIECE, n - first), seed=first)
-
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"
-        sets.write_parquet(path, pieces())
+        sets.write_parquet(path, pieces(n))
         found = {what: in_own_process(what, path, n) for what in ("read", "read", "grid", "auto")}
     reading = found["read"]["seconds"]
     for name, goal in (("grid", 3.0), ("auto", 6.0)):
@@ -217,6 +241,7 @@ PARTS: dict[str, Callable[..., list[Row]]] = {
     "ball": ball,
     "mnist": mnist,
     "growth": growth,
+    "sample": sample,
     "parquet": parquet,
     "noise": noise,
 }

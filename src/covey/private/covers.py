@@ -231,7 +231,7 @@ class Runs:
         """How many rows each point of a box covers, exactly; (d, m) different cells with any number of rows each.
 
         Every run adds its rows where it begins and takes them off behind its end; adding up along the last axis gives
-        the counts. Different cells begin the same run at different places, so plain indexing adds them up.
+        the counts.
         """
         size = upper - lower + 1
         near = ((cells >= (lower - self.root)[:, None]) & (cells <= (upper + self.root)[:, None])).all(axis=0)
@@ -247,10 +247,8 @@ class Runs:
         def add(axis: int, base: Integers, place: Integers, rows: NDArray[np.int32], left: int) -> None:
             root = math.isqrt(left)
             if axis == self.dimension - 1:
-                begin = base - root
-                change[begin] += rows
-                begin += 2 * root + 1
-                change[begin] -= rows
+                np.add.at(change, base - root, rows)
+                np.subtract.at(change, base + (root + 1), rows)
                 return
             for step in range(-root, root + 1):
                 if axis == self.dimension - 2:
