@@ -5,8 +5,8 @@ Most of these bounds are stated with O and Ω: the dependence is known, the cons
 see what doubles what; do not subtract them from a measured cost.
 
 Papers: STOC'09 is Feldman, Fiat, Kaplan, Nissim: Private Coresets (2009); AAAI'21 is Nguyen, Chaturvedi, Xu:
-Differentially Private k-Means via Exponential Mechanism and Max Cover (2021). Proof notes for the bounds whose constants
-are written out here: docs/limits.md.
+Differentially Private k-Means via Exponential Mechanism and Max Cover (2021). Where Covey adds a constant, the proof is
+in docs/limits.md.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def clustering_floor(*, k: int, epsilon: float, delta: float, diameter: float = 
     value = max(0.0, diameter**2 * k * math.log(epsilon / delta) / epsilon)
     return Bound(
         value,
-        f"some data that k = {k} centres fit perfectly cost every (ε, δ)-private method Ω(Δ²k·ln(ε/δ)/ε) in expectation",
+        f"some data that k = {k} centres fit perfectly cost every (ε, δ)-private method Ω(Δ²k·ln(ε/δ)/ε) on average",
         False,
         "AAAI'21, Theorem 5, with O(ln(k/(εδ))) columns",
     )
@@ -88,15 +88,15 @@ def coreset_floor(
     power, shape = (1, "Λ") if objective == "k-median" else (2, "Λ²")
     return Bound(
         (1 - error) * diameter**power * people / 2,
-        f"an α-private coreset for {objective} errs by at least (1 - ϵ){shape}·g/2 on some data of g or more people, where "
-        f"g = {people} of them can move unnoticed: Ω({shape}·ln(1/δ)/α)",
+        f"an α-private coreset for {objective} errs by at least (1 - ϵ){shape}·g/2 on some data of g or more people, "
+        f"where g = {people} of them can move unnoticed: Ω({shape}·ln(1/δ)/α)",
         True,
         source,
     )
 
 
 def indistinguishable(*, alpha: float, failure: float) -> int:
-    """The most people g with e^(-αg)·(1 - failure) > failure: an answer that is right so often cannot tell them apart."""
+    """The most people g with e^(-αg)·(1 - failure) > failure: no answer that good can tell whether they are there."""
     _positive("alpha", alpha)
     _between("failure", failure, 0, 1)
     odds = (1 - failure) / failure
@@ -104,7 +104,7 @@ def indistinguishable(*, alpha: float, failure: float) -> int:
 
 
 def packing_floor(*, points: int, k: int, alpha: float, failure: float) -> Bound:
-    """STOC'09 Theorem 6.1: the additive error of k-median coresets in the unit ball of a space with far points in it."""
+    """STOC'09 Theorem 6.1: the additive error of k-median coresets in the unit ball, by how many far places it has."""
     _whole("k", k)
     _whole("points", points)
     _positive("alpha", alpha)
@@ -113,7 +113,7 @@ def packing_floor(*, points: int, k: int, alpha: float, failure: float) -> Bound
         raise ParameterError("points", "of mutual distance at least 1 must be more than 2k")
     return Bound(
         (math.log(points) + math.log(1 / failure)) / alpha,
-        f"with {points} places in the unit ball, each at least 1 from all others, the additive error is Ω((ln D + ln 1/δ)/α)",
+        f"with D = {points} places in the unit ball, at least 1 apart, the additive error is Ω((ln D + ln 1/δ)/α)",
         False,
         "STOC'09, Theorem 6.1, for a relative error below 1/2",
     )
@@ -145,7 +145,7 @@ def exact_coreset_error(*, candidates: int, alpha: float, failure: float, row_co
     _positive("row_cost", row_cost)
     return Bound(
         2 * row_cost * math.log(candidates / failure) / alpha,
-        f"with probability {1 - failure:g} the picked coreset errs by at most (2Λ/α)·ln(candidates/δ) more than the best one",
+        f"with probability {1 - failure:g} the picked one errs by at most (2Λ/α)·ln(candidates/δ) more than the best",
         True,
         "STOC'09, Claim 3.1; McSherry and Talwar 2007",
     )
@@ -159,7 +159,7 @@ def small_coreset_error(*, points: int, n: int, d: int, alpha: float, failure: f
     _between("failure", failure, 0, 1)
     return Bound(
         base_error + (points * d * math.log(n) + math.log(1 / failure)) / alpha,
-        "there is a private k-median coreset of additive error β + O((m·d·ln n + ln(1/δ))/α); finding it may take for ever",
+        "a private k-median coreset of additive error β + O((m·d·ln n + ln(1/δ))/α) exists; finding it may take ages",
         False,
         "STOC'09, Claim 3.1",
     )
@@ -187,7 +187,7 @@ def possible_coreset_error(*, n: int, d: int, k: int, error: float, alpha: float
 
 @dataclass(frozen=True)
 class CostCeiling:
-    """AAAI'21 Theorem 15: factor·(best cost) + additive. The factor's constants are known, the additive term's are not."""
+    """AAAI'21 Theorem 15: factor·(best cost) + additive. Only the constants of the factor are known."""
 
     factor: Bound
     additive: Bound

@@ -7,7 +7,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_query_clipped import assert_within, clipped, domains, exact, lattice, one_row, points, radii, unit_domain
+from test_query_clipped_bounds import (
+    assert_within,
+    clipped,
+    domains,
+    exact,
+    lattice,
+    one_row,
+    points,
+    radii,
+    unit_domain,
+)
 
 from covey.public import Neighbours
 from covey.queries.moments import Variances

@@ -82,11 +82,13 @@ def test_the_order_of_rows_leaves_no_trace(problem, shuffle):
     assert np.array_equal(first, second)
 
 
-class Low(CoverPicks):
-    """Lists every covered point."""
+class Fixed(CoverPicks):
+    """The same picks with a given ceiling."""
 
-    def ceiling(self, *, points, proposals, most):
-        return 0
+    held = 0
+
+    def ceiling(self, *, most, **_):
+        return min(self.held, most)
 
 
 @given(problems(), st.integers(0, 6))
@@ -96,10 +98,9 @@ def test_blocks_hold_every_point_above_the_ceiling_with_its_exact_count(problem,
     query = Cover(query.domain, (max(query.sides[0], query.domain.limit // 5),), query.reach, 1)
     engine = MemoryEngine(ArrayTable(rows), query.domain)
     inside = query.inside(np.concatenate([np.empty((query.domain.dimension, 0), dtype=np.int32), *engine._load()], 1))
-    picks = Low(Fraction(1), DELTA)
+    picks, Fixed.held = Fixed(Fraction(1), DELTA), ceiling
     dense, covers.DENSE = covers.DENSE, 64  # many blocks
     tiles, covers.TILES = covers.TILES, 64 if seed % 2 else 2**20
-    Low.ceiling = lambda self, *, points, proposals, most: min(ceiling, most)
     try:
         state = Coverage(query.nearest(inside, 0), query, 0, picks)
     finally:

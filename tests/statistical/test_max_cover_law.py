@@ -26,7 +26,7 @@ class Fixed(CoverPicks):
 
     held = 0
 
-    def ceiling(self, *, points: int, proposals: int, most: int) -> int:
+    def ceiling(self, *, most: int, **_: int) -> int:
         return min(self.held, most)
 
 

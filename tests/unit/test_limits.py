@@ -55,7 +55,7 @@ def test_a_failure_of_one_half_or_more_says_nothing():
 
 
 def test_a_private_count_keeps_to_the_floor():
-    """A coreset of two places is a pair of noisy counts; its error at 1 - failure is above the floor, and not by much."""
+    """A coreset of two places is a pair of noisy counts; their error is above the floor, and not by much."""
     alpha, failure = 0.1, 0.01
     floor = limits.coreset_floor(alpha=alpha, failure=failure, objective="k-median").value
     noise = np.random.default_rng(1).laplace(0, 1 / alpha, 10**5)

@@ -72,7 +72,7 @@ def law_of(state: Coverage, picks: CoverPicks, query: Cover) -> dict[tuple[int, 
     rate, points = float(picks.rate), query.points(0)
     proposals = state.rows * len(query.offsets())
     top = float(cover_module._top(picks.rate, state.ceiling)) if state.ceiling else 0.0
-    mass = {g: 1.0 for g in all_points(query, 0)}
+    mass = dict.fromkeys(all_points(query, 0), 1.0)
     for block in state.blocks:
         for level in np.flatnonzero(block.levels).tolist():
             for number in range(int(block.levels[level])):
@@ -84,14 +84,16 @@ def law_of(state: Coverage, picks: CoverPicks, query: Cover) -> dict[tuple[int, 
             if 1 <= count <= state.ceiling:
                 mass[tuple(place.tolist())] += top * (math.expm1(rate * count) / count / top)
     total = math.fsum(mass.values())
-    assert total <= points + proposals * top + 1e-9 + sum(math.expm1(rate * c) for b in state.blocks for c in b.counts.flat)
+    assert total <= points + proposals * top + 1e-9 + sum(
+        math.expm1(rate * c) for b in state.blocks for c in b.counts.flat
+    )
     return {g: weight / total for g, weight in mass.items()}
 
 
 class Fixed(CoverPicks):
     """The same picks with a given ceiling: any is allowed, and none may change the law."""
 
-    def ceiling(self, *, points: int, proposals: int, most: int) -> int:
+    def ceiling(self, *, most: int, **_: int) -> int:
         return min(CEILING[0], most)
 
 
@@ -175,7 +177,9 @@ def test_all_picks_together_cost_what_is_charged(rate, bound):
         assert math.fsum(first.values()) == pytest.approx(1)
         for delta in (0.3, 0.05, 1e-3):
             epsilon = float(cost_of(Fraction(str(2 * rate)), Fraction(str(delta)), bound))
-            worst = max(worst, hockey_stick(first, second, epsilon) / delta, hockey_stick(second, first, epsilon) / delta)
+            worst = max(
+                worst, hockey_stick(first, second, epsilon) / delta, hockey_stick(second, first, epsilon) / delta
+            )
     assert worst <= 1
 
 
@@ -190,7 +194,7 @@ def test_rows_that_came_back_for_the_next_grid_would_cost_more():
 
 
 def worst_delta(epsilon: float, *, rate: float, chance: float, steps: int) -> float:
-    """The hockey-stick divergence when every pick covers the row with the same small probability, best stop included."""
+    """The hockey-stick divergence when every pick covers the row with one small probability; the best stop included."""
     gain, best = math.expm1(rate), 0.0
     done = 0.0
     for t in range(steps):
@@ -257,7 +261,7 @@ def test_floats_and_certified_arithmetic_choose_the_same(seed, monkeypatch):
         word = int(rng.integers(0, 2**63)) * 2
         quick = picks.choose(**given, levels=levels, many=many, source=scripted(word))
         with monkeypatch.context() as slow:
-            slow.setattr(cover_module, "_by_floats", lambda *a, **b: None)
+            slow.setattr(cover_module, "_by_floats", lambda *_, **__: None)
             assert picks.choose(**given, levels=levels, many=many, source=scripted(word)) == quick
         assert quick in (ANYWHERE, PROPOSED) or 0 <= quick < len(levels)
 
@@ -417,7 +421,7 @@ def test_no_rows_and_a_noisy_size_of_zero_divide_nothing(noise, monkeypatch):
     """m = 0, and m̂ of exactly 0, 1 and more: zeros for m̂ <= 0 (not < 0), an average of nothing plus noise above."""
     mechanism = NoisyAverages(Fraction(1), DELTA, 1)
     monkeypatch.setattr(
-        "covey.noise.noisy_average.discrete_laplace", lambda *a, **b: np.array([mechanism.offset + noise])
+        "covey.noise.noisy_average.discrete_laplace", lambda *_, **__: np.array([mechanism.offset + noise])
     )
     out, _ = averages_of(np.empty((0, 2)), mechanism)
     assert out[-1] == noise

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from covey.algorithms.auto_high import from_subspace
-from covey.algorithms.auto_low import from_tree
+from covey.algorithms.auto_low import from_boxes
 from covey.algorithms.outcome import Outcome
 from covey.errors import ParameterError
 from covey.private.curator import Curator
@@ -35,7 +35,7 @@ def auto(
     if not isinstance(keep_synopsis, bool):
         raise ParameterError("keep_synopsis", "must be True or False")
     if curator.domain.dimension <= MOST_TREE_DIMENSIONS:
-        return from_tree(
+        return from_boxes(
             curator, k=k, epsilon=epsilon, objective=objective, public_rng=public_rng, keep_synopsis=keep_synopsis
         )
     return from_subspace(

@@ -38,6 +38,7 @@ Moments = TypeVar("Moments", MeanSums, SecondMoments, Variances)
 SIZE_SHARE = (1, 49)  # of epsilon: 2% for the noisy number of rows
 RADII = 40  # from twice the domain's radius down, four to a halving
 STRICTNESS = 0.6
+L1_LENGTH = 0.8
 
 
 def from_subspace(
@@ -186,7 +187,12 @@ def _refined(
     for number, noise in enumerate(shares.rounds):
         wanted = reach * math.sqrt(within)
         clip = min(wanted, radius) if clip is None else min(max(wanted, clip / 2), clip)
-        sums = ResidualSums(curator.domain, centres, clip, projection=projection if number == 0 else None)
+        judged = projection if number == 0 else None
+        if shares.gaussian:
+            sums = ResidualSums(curator.domain, centres, clip, projection=judged)
+        else:  # a residual of this length has an L1 norm of about 0.8·√d times it, if it points nowhere in particular
+            length = clip * L1_LENGTH * math.sqrt(curator.domain.dimension)
+            sums = ResidualSums(curator.domain, centres, length, projection=judged, norm="l1")
         shifts = sums.shifts(curator.release(sums, noise)) / weights[:, None]
         spread = deviation(noise, sums.sensitivity(curator.neighbours)) * sums.clip.units / weights
         steps = shrunk_steps(shifts, spread, weights, subspace.axes)

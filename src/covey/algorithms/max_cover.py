@@ -69,8 +69,8 @@ def max_cover(
     """k centres: project, pick grid points that cover many rows, cluster them, average in the full space.
 
     Guarantee: (epsilon, delta)-DP under add/remove. epsilon = ε_n + max(ε_E/2, (e^(ε_E/2) - 1)·ln(1/δ_E)) + ε_L + ε_G +
-    ε_Lloyd: the number of rows, all picks (noise/cover.md), one count per candidate, the averages, a round of averages in
-    the full space; delta = δ_E + δ_G + δ_Lloyd. The projection, the scale (the domain's own diameter), radii and
+    ε_Lloyd: the number of rows, all picks (noise/cover.md), one count per candidate, the averages, a round of averages
+    in the full space; delta = δ_E + δ_G + δ_Lloyd. The projection, the scale (the domain's own diameter), radii and
     grids are public or follow from the noisy number of rows.
 
     As printed, n is exact. Edge cases: exactly k' points are picked for every radius, also when no row is left; rows
@@ -96,7 +96,7 @@ def max_cover(
     for plan in shares.plans():
         curator.reserve(plan)
 
-    projection, radius = _projection(domain, size=size, growth=growth, dimensions=dimensions, rng=public_rng)
+    projection = _projection(domain, size=size, growth=growth, dimensions=dimensions, rng=public_rng)
     narrow = curator.project(projection)
     query = cover_of(narrow.domain, size=size, growth=growth, k=k)
     candidates = narrow.cover(query, shares.picks).astype(np.float64)
@@ -110,10 +110,10 @@ def max_cover(
     lifted = _inside(projection.lift(found.centres), domain)
     lower_centres = None if len(projection.matrix) == domain.dimension else found.centres
     centres, sizes = _averages(
-        curator, lifted, shares.means[0], radius, rng=public_rng, within=(projection, narrow, lower_centres)
+        curator, lifted, shares.means[0], rng=public_rng, within=(projection, narrow, lower_centres)
     )
     for means in shares.means[1:]:
-        centres, sizes = _averages(curator, centres, means, radius, rng=public_rng)
+        centres, sizes = _averages(curator, centres, means, rng=public_rng)
     notes = {
         "dimensions": len(projection.matrix),
         "growth": growth,
@@ -173,7 +173,7 @@ def share_out(
 
 
 def _means(epsilon: Fraction, delta: Fraction, *, k: int, domain: Domain, averages: str) -> Means:
-    """A fifth of epsilon for the numbers of rows, the rest for the sums: Gaussian or Laplace noise, whichever is less."""
+    """A fifth of epsilon for the numbers of rows, the rest for the sums, with Gaussian or Laplace noise: the lesser."""
     if averages == "noisy-avg":
         return Means(epsilon, delta, NoisyAverages(epsilon, delta, k), None)
     counts, sums = split(epsilon, 1, 4)
@@ -213,10 +213,10 @@ def cover_of(domain: Domain, *, size: int, growth: float, k: int) -> Cover:
 
 def _projection(
     domain: Domain, *, size: int, growth: float, dimensions: int | None, rng: np.random.Generator
-) -> tuple[Projection, float]:
-    """A random map to about ln(size)/2 dimensions (Johnson-Lindenstrauss), scaled so that the unit ball holds nearly all.
+) -> Projection:
+    """A random map to about ln(size)/2 dimensions (Johnson-Lindenstrauss), scaled so that a unit ball holds nearly all.
 
-    The lines are orthogonal and of whole numbers. Also the domain's radius.
+    The lines are orthogonal and of whole numbers. A space that is small enough is only scaled.
     """
     d = domain.dimension
     wanted = dimensions or min(MOST_DIMENSIONS, max(1, int(math.log(size) / 2)))
@@ -228,14 +228,13 @@ def _projection(
         half = (1 + growth) * radius * math.sqrt(wanted / d)
     whole = np.rint(matrix * unit).astype(np.int64)
     halves = np.full(len(whole), max(1, round(half * unit)), dtype=np.int64)
-    return Projection(whole, np.zeros(d), halves, domain), radius
+    return Projection(whole, np.zeros(d), halves, domain)
 
 
 def _averages(
     curator: Curator,
     centres: Floats,
     means: Means,
-    radius: float,
     *,
     rng: np.random.Generator,
     within: tuple[Projection, Curator, Floats | None] | None = None,

@@ -84,9 +84,7 @@ def run(
     tasks = list({task.key: task for _, task, _ in plan}.values())
     ready = sum(task.key in store.answers for task in tasks)
     say(f"{len(tasks)} tasks, {ready} of them already done. Interrupt at any time: a later call goes on.")
-    run_tasks(
-        tasks, work=partial(perform, data=None if folder is None else str(folder)), store=store, report=report
-    )
+    run_tasks(tasks, work=partial(perform, data=None if folder is None else str(folder)), store=store, report=report)
     results = collect(plan, store, settings)
     write(results, out)
     drawn = draw(results, out)
@@ -164,7 +162,9 @@ def judge(table: list[Row]) -> list[Row]:
     cost = {(row["set"], row["k"], row["algorithm"]): row["cost"] for row in table if row["cost"] is not None}
     ks = sorted({row["k"] for row in table})
     claims = []
-    both = [(name, k) for name in SETS for k in ks if (name, k, "jl-candidates") in cost and (name, k, "max-cover") in cost]
+    both = [
+        (name, k) for name in SETS for k in ks if (name, k, "jl-candidates") in cost and (name, k, "max-cover") in cost
+    ]
     if both:
         ratios = [cost[name, k, "jl-candidates"] / cost[name, k, "max-cover"] for name, k in both]
         ahead = sum(ratio > 1 for ratio in ratios)
@@ -224,7 +224,8 @@ def write(results: dict[str, Any], out: Path) -> None:
     heads = ("paper", "rule", "measured", "reproduced")
     page = ["| the paper says | rule | measured | reproduced |", "|---|---|---|---|"]
     for claim in results["claims"]:
-        page.append("| " + " | ".join({True: "yes", False: "no"}.get(claim[h], claim[h]) for h in heads) + " |")
+        cells = [{True: "yes", False: "no"}.get(claim[head], claim[head]) for head in heads]
+        page += [f"| {' | '.join(cells)} |"]
     write_whole(out / "claims.md", ("\n".join(page) + "\n").encode())
     for name, table in rounded["figures"].items():
         text = io.StringIO()

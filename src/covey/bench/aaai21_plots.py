@@ -60,7 +60,9 @@ def growth(rows: Sequence[Row]) -> bytes:
     """CPU seconds of all picks against n, d' and 1/ϵ, one at a time."""
     figure, panels = _panels(1, len(AXES), size=(11.5, 3.8))
     for panel, (what, title) in zip(panels, AXES.items(), strict=True):
-        own = sorted((1 / row[what] if what == "growth" else row[what], row["cpu"]) for row in rows if row["what"] == what)
+        own = sorted(
+            (1 / row[what] if what == "growth" else row[what], row["cpu"]) for row in rows if row["what"] == what
+        )
         panel.plot(*zip(*own, strict=True), color="#0072B2", marker="o", linewidth=1.5)
         panel.set(xscale="linear" if what == "dimensions" else "log", yscale="log", xlabel=title)
         panel.set_xticks([x for x, _ in own], [f"{x:,.3g}" if x < 1000 else f"{x:,.0f}" for x, _ in own])

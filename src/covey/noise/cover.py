@@ -1,7 +1,7 @@
 """The picks of max cover: exponential mechanisms over grids too large to list, proven together. Proof: cover.md.
 
-A grid point that covers c of the rows still there weighs e^(rate·c), and all points count, covered or not. The weights are
-drawn exactly: the whole grid once, at weight 1 a point, and what covered points weigh beyond that.
+A grid point that covers c of the rows still there weighs e^(rate·c), and all points count, covered or not. The
+weights are drawn exactly: the whole grid once, at weight 1 a point, and what covered points weigh beyond that.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """NOISY-AVG: averages of clusters whose sizes are private too (Nissim, Stemmer, Vadhan 2016). Proof: noisy_average.md.
 
-m̂ = m + Lap(5/ε) - (5/ε)·ln(2/δ); if m̂ > 0, the mean plus N(0, σ²), σ = 5Δ/(4εm̂)·√(2 ln(3.5/δ)). In integers: the mean is
-rounded down to a fine public unit and gets discrete Gaussian noise that covers the rounding as well.
+m̂ = m + Lap(5/ε) - (5/ε)·ln(2/δ); if m̂ > 0, the mean plus N(0, σ²), σ = 5Δ/(4εm̂)·√(2 ln(3.5/δ)). In integers: the
+mean is rounded down to a fine public unit and gets discrete Gaussian noise that covers the rounding as well.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _SAFE = 1 + Fraction(1, 10**9)  # on every multiplier: far more than floats and 
 class NoisyAverages:
     """The average of each cluster's rows, given their sums and their number; each row is in one cluster.
 
-    The statistic is one line of integers for each cluster: d sums, then the number of rows times `linf`, where no row adds
-    a vector longer than `linf` to the sums. The answer has d averages in units of 1/`FINE`, then m̂, for each.
+    The statistic is one line of integers for each cluster: d sums, then the number of rows times `linf`, where no row
+    adds a vector longer than `linf` to the sums. The answer has d averages in units of 1/`FINE`, then m̂, for each.
     m̂ <= 0 means that nothing is known: zeros, for which the caller draws any point of the domain.
 
     Guarantee: (epsilon, delta)-DP for adding or removing one row, for all clusters together. Edge cases: a cluster
