@@ -229,8 +229,7 @@ def forecast_plot(shape: Forecast) -> bytes:
     from matplotlib.figure import Figure
 
     epsilons = np.geomspace(0.03, 5, 60)
-    same = {"n": shape.n, "d": shape.d, "k": shape.k, "delta": shape.delta}
-    line = [forecast(**same, epsilon=float(epsilon)) for epsilon in epsilons]
+    line = [forecast(n=shape.n, d=shape.d, k=shape.k, delta=shape.delta, epsilon=float(e)) for e in epsilons]
     figure = Figure(figsize=(8, 5), dpi=150, facecolor="white")
     canvas = FigureCanvasAgg(figure)
     axes = figure.add_subplot()

@@ -299,7 +299,8 @@ def certify(
     seeded: bool,
 ) -> Release:
     """What is published. Sizes and weights are of the sample, and so are scaled to all rows: free."""
-    notes = {**outcome.notes, "sample": thinned.notes} if thinned.notes else outcome.notes
+    notes = outcome.notes if thinned.scale == 1 else of_sample(outcome.notes)
+    notes = {**notes, "sample": thinned.notes} if thinned.notes else notes
     certificate = Certificate(
         algorithm=request.algorithm.name,
         parameters={"k": request.k, **request.parameters, **notes},
@@ -322,6 +323,12 @@ def certify(
         synopsis=None if outcome.synopsis is None else outcome.synopsis.scaled(thinned.scale),
         coreset=None if outcome.coreset is None else in_user_units(outcome.coreset, domain, thinned.scale),
     )
+
+
+def of_sample(notes: Mapping[str, Any]) -> dict[str, Any]:
+    """Bounds on costs hold for the rows that an algorithm met, in their number: of a sample, that must be said."""
+    bounds = ("_error", "_error_one_query", "beyond_the_best")
+    return {f"{name}_of_sample" if name.endswith(bounds) else name: value for name, value in notes.items()}
 
 
 def in_user_units(coreset: LatticeCoreset, domain: Domain, scale: float) -> WeightedPoints:

@@ -175,9 +175,9 @@ def possible_coreset_error(*, n: int, d: int, k: int, error: float, alpha: float
     _positive("alpha", alpha)
     _between("failure", failure, 0, 1)
     inner = d * math.log(1 / error) + math.log(k) + math.log(math.log(n))
-    value = k**2 * math.log(n) ** 2 * d * inner / (alpha * error**2) + math.log(1 / failure) / alpha
+    additive = k**2 * math.log(n) ** 2 * d * inner / (alpha * error**2) + math.log(1 / failure) / alpha
     return Bound(
-        value,
+        additive,
         "a private k-median coreset of relative error ϵ and additive error "
         "O(k²·ln²n·d·(d·ln(1/ϵ) + ln k + ln ln n)/(αϵ²) + ln(1/δ)/α) exists",
         False,

@@ -172,10 +172,10 @@ def test_notes_hold_public_or_released_values_only(curator_of, d):
     notes = {"synopsis", "leaves", "leaves_kept"} | ({"axes", "rounds"} if d > 4 else set())
     assert set(outcome.notes) == notes
     assert outcome.notes["leaves"] == len(leaves)
-    assert outcome.notes["leaves_kept"] == len(outcome.coreset.points) <= len(leaves)
+    assert outcome.notes["leaves_kept"] <= len(outcome.coreset.points) == len(leaves)
     assert outcome.notes["synopsis"] == ("tree" if d == 2 else "tree in a subspace")
     counts = next(each for each in released if isinstance(each, np.ndarray) and len(each) == len(leaves)).tolist()
-    assert set(outcome.coreset.weights.tolist()) <= {max(1.0, each) for each in counts}
+    assert outcome.coreset.weights.tolist() == counts
 
 
 @pytest.mark.parametrize(("d", "delta"), [(2, None), (2, 1e-6), (6, None), (6, 1e-6)])
@@ -244,10 +244,9 @@ def test_a_city_on_the_globe_is_found_in_most_runs(neighbours):
     assert np.median(city(runs=10, neighbours=neighbours)) < 1.05
 
 
-@pytest.mark.xfail(strict=True, reason="in one run of four to six a centre goes to a leaf of noise, continents away")
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
 def test_a_city_on_the_globe_is_found_on_average(neighbours):
-    assert np.mean(city(runs=40, neighbours=neighbours)) < 1.5  # measured: 1.65 and 2.15
+    assert np.mean(city(runs=40, neighbours=neighbours)) < 1.5
 
 
 @pytest.mark.parametrize(("d", "delta"), [(6, 1e-6), (12, 1e-6), (6, None)])

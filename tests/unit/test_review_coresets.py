@@ -440,3 +440,15 @@ def test_no_method_is_paid_for_and_then_gives_nothing():
         with pytest.raises(ParameterError, match="keep_synopsis"):
             PrivateCoreset(2, method=method, method_params={"keep_synopsis": False}, **shared).fit(rows)
     assert charged.head == before
+
+
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+def test_a_bound_for_a_sample_does_not_pass_for_one_for_all_rows(relation):
+    """At a rate of 5% the stated bound was 1,435, and the cost off by 1,543: it was for the sample's own cost."""
+    rows = np.random.default_rng(0).uniform(-1, 1, (4000, 2))
+    shared = {"k": 2, "epsilon": 1.0, "bounds": (-1, 1), "algorithm": "net-coreset", "neighbours": str(relation)}
+    whole, part = (fit(rows, **shared, sample=sample).certificate.parameters for sample in (None, 0.1))
+    assert "k-means_error" in whole
+    assert not [name for name in part if name.endswith(("_error", "_error_one_query"))]
+    assert "k-means_error_of_sample" in part
+    assert part["error"] == whole["error"]  # a parameter, not a bound

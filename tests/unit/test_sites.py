@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from fractions import Fraction
 from itertools import combinations
@@ -176,7 +177,7 @@ def test_too_many_swaps_to_weigh_are_refused():
         check_pairs(k=5, candidates=MOST_PAIRS // 4)
 
 
-@pytest.mark.parametrize(("m", "k"), [(3, 3), (50, 7), (5000, 4)])
+@pytest.mark.parametrize(("m", "k"), [(3, 3), (50, 7), (5000, 4), (1500, 700)])
 def test_the_start_is_k_different_candidates_that_follow_from_the_list(m, k):
     points = np.random.default_rng(m).normal(0, 1, (m, 2))
     first, again = (first_choice(points, k, rng=public_rng(3)) for _ in range(2))
@@ -292,7 +293,7 @@ def test_a_file_of_sites_from_the_command_line(town, capsys, file):
     [
         ((), "sites=FILE"),
         (("--param", "sites=absent.csv"), "sites: cannot read"),
-        (("--param", "sites=people.csv", "-k", 999), "sites"),
+        (("--param", "sites=clinics.csv", "-k", 21), "are 20, but k = 21"),
         (("--param", "sites=two.csv"), "2 sets"),
         (("--param", "sites=bad.csv"), "the data's columns"),
         (("--param", "sites=clinics.csv", "--out", "clinics.csv"), "another file"),
@@ -311,3 +312,11 @@ def test_the_parameter_of_another_algorithm_is_not_read_as_a_file(town, capsys):
     code, _, err = run(capsys, "--algorithm", "lloyd", "--param", "sites=clinics.csv")
     assert code == 2
     assert "no parameter 'sites'" in err
+
+
+@pytest.mark.parametrize("page", ["sites", "limits"])
+def test_the_examples_of_the_pages_run(page, capsys):
+    text = (Path(__file__).parents[2] / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    exec(compile(example, page, "exec"), {})
+    assert capsys.readouterr().out

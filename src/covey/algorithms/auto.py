@@ -29,8 +29,8 @@ def auto(
 
     Guarantee: (epsilon, delta)-DP, or epsilon-DP without a delta, under add/remove (n is private) and replace-one.
     Up to 4 dimensions no delta is used. Edge cases: no rows, equal rows, rows in a sliver of the domain and fewer rows
-    than k are normal releases. With `keep_synopsis` the leaves that stand out of the noise come with the release as a
-    coreset (covey.Coreset).
+    than k are normal releases. With `keep_synopsis` all boxes and their noisy counts come with the release as a coreset
+    (covey.Coreset).
     """
     if not isinstance(keep_synopsis, bool):
         raise ParameterError("keep_synopsis", "must be True or False")

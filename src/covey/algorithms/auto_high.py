@@ -85,8 +85,8 @@ def from_subspace(
         radius=radius,
         reach=shares.reach if objective == "k-means" else shares.reach / 2,
     )
-    lifted = inside(middle + points[stand] @ subspace.axes.T, domain)
-    coreset = LatticeCoreset(lifted, weights[stand]) if keep_synopsis else None
+    lifted = inside(middle + points @ subspace.axes.T, domain)
+    coreset = LatticeCoreset(lifted, leaves.counts) if keep_synopsis else None
     notes = {
         "synopsis": "tree in a subspace",
         "axes": int(subspace.axes.shape[1]),

@@ -13,7 +13,7 @@ from covey.algorithms.tree_synopsis import Leaves, count_leaves, inside
 from covey.budget.plan import Plan, split
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.tree import PrivTree
-from covey.post.leaves import cluster, kept_weights, recentre
+from covey.post.leaves import cluster, kept_weights, recentre, without_outliers
 from covey.private.curator import Curator
 from covey.public import Neighbours
 from covey.queries.counts import CellCounts
@@ -42,7 +42,7 @@ def from_boxes(
     public_rng: np.random.Generator,
     keep_synopsis: bool,
 ) -> Outcome:
-    """k centres from noisy counts: of a private tree whose boxes shrink where rows are, or of a grid where that is best.
+    """k centres from noisy counts of boxes: of a private tree that is finer where rows are, or of a grid.
 
     Guarantee: epsilon-DP. In 2 and 3 dimensions a noisy number of rows (2%; public under replace-one) decides whether
     to look at 4 cells per axis (at most 14%), and what that shows decides between grid and tree: each choice, from
@@ -58,13 +58,24 @@ def from_boxes(
     strictness = GRID_STRICTNESS if even else STRICTNESS
     weights = kept_weights(leaves.counts, scale=leaves.scale, strictness=strictness)
     lower, upper = curator.domain.corners
-    stand = weights > 0
     points = leaves.points
+    weights = without_outliers(
+        points,
+        leaves.widths,
+        weights,
+        k=k,
+        scale=leaves.scale,
+        leaves=len(weights),
+        lower=lower,
+        upper=upper,
+        rng=public_rng,
+    )
+    stand = weights > 0
     found = cluster(points[stand], weights[stand], k=k, lower=lower, upper=upper, objective=objective, rng=public_rng)
     centres = found.centres
     if objective == "k-means":
         centres = recentre(points, leaves.widths, leaves.counts, weights, centres, scale=leaves.scale)
-    coreset = LatticeCoreset(points[stand], weights[stand], leaves.widths[stand]) if keep_synopsis else None
+    coreset = LatticeCoreset(points, leaves.counts, leaves.widths) if keep_synopsis else None
     notes = {"synopsis": "grid" if even else "tree", "leaves": len(weights), "leaves_kept": int(stand.sum())}
     return Outcome(inside(centres, curator.domain), found.sizes, notes, coreset=coreset)
 

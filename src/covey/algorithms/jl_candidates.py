@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.algorithms.local_search import MOST_SWAPS, Search, check_pairs, first_choice
+from covey.algorithms.local_search import Search, check_pairs, first_choice, number_of_swaps
 from covey.algorithms.outcome import Outcome, learn_size, whole_number
 from covey.budget.plan import Plan, split
 from covey.noise.mechanisms import DiscreteLaplace
@@ -55,7 +55,7 @@ def jl_candidates(
         dimensions = whole_number("dimensions", dimensions, least=1, most=MOST_DIMENSIONS)
     wanted = max(64, 8 * k) if candidates is None else whole_number("candidates", candidates, least=2, most=10_000)
     wanted = min(max(wanted, 2 * k), MOST_CANDIDATES)
-    many = k if swaps is None else whole_number("swaps", swaps, least=0, most=MOST_SWAPS)
+    many = number_of_swaps(swaps, k=k)
     check_pairs(k=k, candidates=wanted)
     size, left = learn_size(curator, epsilon)
     size = max(size, 1)

@@ -8,18 +8,21 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.budget.plan import split
+from covey.algorithms.outcome import whole_number
 from covey.errors import ParameterError
 from covey.events import Pure
 from covey.noise.mechanisms import Exponential
 from covey.post.leaves import cluster
+from covey.post.starts import plus_plus
 from covey.private.curator import Curator
 from covey.queries.costs import NegativeCosts
 from covey.queries.swaps import SwapGains
 
 MOST_SWAPS = 10_000
+USUAL_SWAPS = 32  # at most, where the user does not say: more would cut epsilon into too many parts
 MOST_PAIRS = 2**24  # of a centre and a candidate: the utilities of one step
-FIRST_CANDIDATES = 2_000  # of a long list: as many are clustered for a start
+FIRST_CANDIDATES = 2_000  # of a long list: as many are looked at for a start
+CLUSTERED_PAIRS = 2**16  # of a centre and a candidate: up to here the start is clustered, a fraction of a second
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -39,7 +42,7 @@ class Search:
 
     @property
     def pick(self) -> Exponential:
-        return Exponential(split(self.epsilon, *[1] * (self.swaps + 1))[0])
+        return Exponential(self.epsilon / (self.swaps + 1))
 
     def events(self) -> tuple[Pure, ...]:
         """What a plan must hold."""
@@ -57,6 +60,11 @@ class Search:
         return visited[curator.select(sets, pick)]
 
 
+def number_of_swaps(swaps: int | None, *, k: int) -> int:
+    """The parameter `swaps` of a search, k by default."""
+    return min(k, USUAL_SWAPS) if swaps is None else whole_number("swaps", swaps, least=0, most=MOST_SWAPS)
+
+
 def check_pairs(*, k: int, candidates: int) -> None:
     """Refuse more swaps than a step can weigh, before anything is paid."""
     if k * candidates > MOST_PAIRS:
@@ -68,9 +76,12 @@ def first_choice(candidates: Floats, k: int, *, rng: np.random.Generator) -> Ind
     some = candidates
     if len(some) > FIRST_CANDIDATES:
         some = candidates[rng.choice(len(candidates), FIRST_CANDIDATES, replace=False)]
-    lower, upper = candidates.min(axis=0), candidates.max(axis=0)
     weights = np.ones(len(some))
-    centres = cluster(some, weights, k=k, lower=lower, upper=upper, objective="k-means", rng=rng).centres
+    if k * len(some) > CLUSTERED_PAIRS:  # many centres of a long list: a draw is good enough, and quick
+        centres = plus_plus(some, weights, k, starts=1, rng=rng)[0]
+    else:
+        lower, upper = candidates.min(axis=0), candidates.max(axis=0)
+        centres = cluster(some, weights, k=k, lower=lower, upper=upper, objective="k-means", rng=rng).centres
     chosen: list[int] = []
     free = np.ones(len(candidates), dtype=np.bool_)
     for centre in centres:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.algorithms.local_search import MOST_SWAPS, Search, check_pairs, first_choice
-from covey.algorithms.outcome import Outcome, whole_number
+from covey.algorithms.local_search import Search, check_pairs, first_choice, number_of_swaps
+from covey.algorithms.outcome import Outcome
 from covey.budget.plan import Plan, split
 from covey.errors import ParameterError
 from covey.noise.mechanisms import DiscreteLaplace
@@ -46,7 +46,7 @@ def sites(
     domain is refused before the charge. Sites may be listed twice. If there are k sites, all are taken.
     """
     listed = read_sites(sites, curator.domain, k=k)
-    many = min(k, MOST_SWAPS) if swaps is None else whole_number("swaps", swaps, least=0, most=MOST_SWAPS)
+    many = number_of_swaps(swaps, k=k)
     if not isinstance(sizes, bool | np.bool_):
         raise ParameterError("sizes", "must be true or false")
     check_pairs(k=k, candidates=len(listed))

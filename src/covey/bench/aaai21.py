@@ -42,8 +42,8 @@ class Settings:
     epsilon: float = 1.0
     runs: tuple[tuple[str, int], ...] = (
         ("max-cover", 3),
-        ("max-cover, exact bound", 2),
-        ("max-cover, NOISY-AVG", 2),
+        ("max-cover, exact bound", 1),
+        ("max-cover, NOISY-AVG", 1),
         ("jl-candidates", 3),
         ("lloyd", 3),
         ("auto", 3),

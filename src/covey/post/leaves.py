@@ -12,6 +12,8 @@ from covey.post.starts import plus_plus, uniform_starts
 STARTS = 10
 _CUT = 4.0  # of a cluster's mean square: how far from its centre dropped leaves come back
 _RISK = 0.05  # of a cluster's mean square: the most that the noise of leaves that came back may add
+_CERTAIN = 1.1  # times scale·ln(leaves): a count that is hardly ever noise alone
+_LEAST_CERTAIN = 4  # certain leaves for each centre: with fewer, doubtful ones are all there is
 _LEAST_SHARE = 0.3  # of a cluster's weight: with less, its leaves that came back are mostly noise
 
 
@@ -24,6 +26,40 @@ def kept_weights(counts: Floats, *, scale: float, strictness: float) -> Floats:
     kept = np.where(counts > strictness * scale * np.log(max(len(counts), 4)), counts, 0.0)
     if not kept.any():
         kept[int(counts.argmax())] = max(1.0, float(counts.max()))
+    return kept
+
+
+def without_outliers(
+    points: Floats,
+    widths: Floats,
+    weights: Floats,
+    *,
+    k: int,
+    scale: float,
+    leaves: int,
+    lower: ArrayLike,
+    upper: ArrayLike,
+    rng: np.random.Generator,
+) -> Floats:
+    """Weights with doubtful ones set to 0 that, on their own, would outweigh everything that is certain.
+
+    A weight that barely stands out may be noise, and one far away can draw a centre to where nobody is. So the certain
+    leaves (above 1.1·scale·ln(leaves), which noise alone seldom reaches) are clustered first; a doubtful leaf
+    whose weight x squared distance from those centres exceeds the cost of all certain leaves together is
+    dropped. With fewer than 4k certain leaves nothing is: too little is known.
+    """
+    certain = weights > _CERTAIN * scale * np.log(max(leaves, 4))
+    doubtful = np.flatnonzero((weights > 0) & ~certain)
+    if certain.sum() < _LEAST_CERTAIN * k or doubtful.size == 0:
+        return weights
+    starts = plus_plus(points[certain], weights[certain], k, starts=3, rng=rng)
+    found = weighted_kmeans(points[certain], weights[certain], k=k, lower=lower, upper=upper, starts=starts, swaps=k)
+    within = np.square(widths[certain]).sum(axis=1) / 12  # the mean square of a uniform point about its leaf's middle
+    cost = found.cost + float(weights[certain] @ within)
+    some = points[doubtful]
+    away = np.square(some - found.centres[nearest(some, found.centres)]).sum(axis=1)
+    kept = weights.copy()
+    kept[doubtful[weights[doubtful] * away > cost]] = 0.0
     return kept
 
 

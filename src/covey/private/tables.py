@@ -212,10 +212,19 @@ def arrow_numbers(column: Any) -> NDArray[np.float64]:
 
 
 def arrow_rows(column: Any, places: slice | Places) -> Any:
-    """Some rows of an Arrow column or batch."""
+    """Some rows of a chunked Arrow column, ascending. (`take` of the whole would first join its chunks: all rows.)"""
+    import pyarrow as pa
+
     if isinstance(places, slice):
         return column.slice(places.start, places.stop - places.start)
-    return column.take(places)
+    ends = np.cumsum([len(chunk) for chunk in column.chunks], dtype=np.int64)
+    cuts = np.searchsorted(places, ends)
+    taken, first = [], 0
+    for i in np.flatnonzero(np.diff(cuts, prepend=0)).tolist():
+        inside = places[first : cuts[i]] - (ends[i - 1] if i else 0)
+        taken.append(column.chunk(i).take(pa.array(inside)))
+        first = int(cuts[i])
+    return pa.chunked_array(taken, type=column.type)
 
 
 def arrow_is_numeric(kind: Any) -> bool:
