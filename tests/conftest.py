@@ -29,8 +29,12 @@ settings.load_profile("covey")
 MOST_COLUMNS = {"exact-coreset": 3, "net-coreset": 7, "ball-coreset": 16}  # others take any number
 
 
-def settings_of(algorithm: str, *, d: int = 2, k: int = 3, edge: float = 1.0) -> dict[str, object]:
+def settings_of(
+    algorithm: str, *, d: int = 2, k: int = 3, edge: float = 1.0, neighbours: str = "add-remove"
+) -> dict[str, object]:
     """What an algorithm needs to run on any data of d columns: a delta, or parameters of its own; or a skipped test."""
+    if neighbours not in ALGORITHMS[algorithm].neighbours:
+        pytest.skip(f"{algorithm} is not for {neighbours}")
     if d > MOST_COLUMNS.get(algorithm, d):
         pytest.skip(f"{algorithm} refuses {d} columns")
     own: dict[str, object] = {}

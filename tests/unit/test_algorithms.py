@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import settings_of
 from covey.algorithms.auto import MOST_TREE_DIMENSIONS, auto
 from covey.algorithms.grid import cells_per_axis
 from covey.algorithms.outcome import SMALLEST_SIZE, noisy_size, positive, whole_number
@@ -56,10 +57,12 @@ def watch(monkeypatch):
 
 
 def run(curator_of, name: str, rows: np.ndarray, *, relation: Neighbours = ADD, k: int = 3, epsilon=EPSILON, **own):
-    curator = curator_of(rows, neighbours=relation, epsilon=epsilon, seed=9)
+    needs = settings_of(name, d=rows.shape[1], k=k, neighbours=str(relation))
+    delta = Fraction(str(needs["delta"] or 0))
+    curator = curator_of(rows, neighbours=relation, epsilon=epsilon, delta=delta, seed=9)
     row = find(name)
-    values = {"k": k, "epsilon": epsilon, "delta": Fraction(0), "objective": "k-means", "public_rng": public_rng(1)}
-    return curator, row.run(curator, **row.supplied(values), **own)
+    values = {"k": k, "epsilon": epsilon, "delta": delta, "objective": "k-means", "public_rng": public_rng(1)}
+    return curator, row.run(curator, **row.supplied(values), **(needs["algorithm_params"] or {}) | own)
 
 
 PURE = [(row.name, relation) for row in ALGORITHMS.values() if row.guarantee == "pure" for relation in row.neighbours]
@@ -217,9 +220,13 @@ def test_an_algorithm_that_meets_rows_before_it_reserves_is_impossible(curator_o
     """The order is the promise: the first thing that happens to the rows comes after the charge."""
     order = []
     table = watched(rows_of(40))
-    curator = curator_of(None, table=table, epsilon=EPSILON, seed=1, charge=lambda: order.append(table.read))
-    values = {"k": 2, "epsilon": EPSILON, "delta": Fraction(0), "objective": "k-means", "public_rng": public_rng(0)}
-    find(name).run(curator, **find(name).supplied(values))
+    needs = settings_of(name, k=2)
+    delta = Fraction(str(needs["delta"] or 0))
+    curator = curator_of(
+        None, table=table, epsilon=EPSILON, delta=delta, seed=1, charge=lambda: order.append(table.read)
+    )
+    values = {"k": 2, "epsilon": EPSILON, "delta": delta, "objective": "k-means", "public_rng": public_rng(0)}
+    find(name).run(curator, **find(name).supplied(values), **(needs["algorithm_params"] or {}))
     assert order == [0]
     assert table.read == 1
 

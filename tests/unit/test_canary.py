@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from conftest import settings_of
 from covey import Ball, Box, CoveyError, KMeans, Ledger
 from covey.algorithms.registry import ALGORITHMS
 from covey.private.lattice import to_lattice
@@ -155,13 +156,14 @@ def test_no_algorithm_keeps_the_canary(tmp_path, quiet, algorithm, neighbours):
 
 
 def check_fit(data, tmp_path, *, algorithm: str, neighbours: str) -> None:
-    ledger = Ledger.create(tmp_path / "x.ledger", dataset="d", epsilon=1)
+    own = settings_of(algorithm, neighbours=neighbours)
+    ledger = Ledger.create(tmp_path / "x.ledger", dataset="d", epsilon=1, delta=own["delta"] or 0)
     bounds = Box(lon=(-1, 1), lat=(-1, 1))
     model = KMeans(
         3,
         epsilon=1.0,
         bounds=bounds,
-        algorithm=algorithm,
+        **own,
         neighbours=neighbours,
         ledger=ledger,
         dataset="d",

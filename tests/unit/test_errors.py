@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import covey.fitting as fitting
+from conftest import settings_of
 from covey import (
     Ball,
     Box,
@@ -190,11 +191,17 @@ def test_a_file_ledger_needs_the_name_of_the_data_set(tmp_path, refused):
 def test_a_spent_ledger_opens_nothing(monkeypatch, watched):
     table = watched(ROWS, broken=True)
     monkeypatch.setattr(fitting, "open_table", lambda _: table)
-    for algorithm in ALGORITHMS:
-        for neighbours in ("add-remove", "replace-one"):
-            ledger = Ledger.memory(dataset="d", epsilon=Fraction(1, 2))
+    for algorithm, row in ALGORITHMS.items():
+        for neighbours in map(str, row.neighbours):
+            ledger = Ledger.memory(dataset="d", epsilon=Fraction(1, 2), delta=Fraction(1, 2))
             model = KMeans(
-                2, bounds=(-1, 1), algorithm=algorithm, neighbours=neighbours, ledger=ledger, dataset="d", epsilon=0.6
+                2,
+                bounds=(-1, 1),
+                neighbours=neighbours,
+                ledger=ledger,
+                dataset="d",
+                epsilon=0.6,
+                **settings_of(algorithm, k=2, edge=0.5),
             )
             with pytest.raises(BudgetError, match="d"):
                 model.fit(ROWS)
@@ -206,10 +213,11 @@ def test_a_spent_ledger_opens_nothing(monkeypatch, watched):
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
 def test_the_charge_is_committed_before_the_rows_are_read(monkeypatch, watched, algorithm, neighbours):
     """Rows that cannot be read: the fit fails, the charge stays."""
-    ledger = Ledger.memory(dataset="d", epsilon=2)
+    ledger = Ledger.memory(dataset="d", epsilon=2, delta=Fraction(1, 2))
     table = watched(ROWS, broken=True)
     monkeypatch.setattr(fitting, "open_table", lambda _: table)
-    model = KMeans(2, bounds=(-1, 1), algorithm=algorithm, neighbours=neighbours, ledger=ledger, dataset="d")
+    own = settings_of(algorithm, k=2, edge=0.5, neighbours=neighbours)
+    model = KMeans(2, bounds=(-1, 1), neighbours=neighbours, ledger=ledger, dataset="d", **own)
     with pytest.raises(AssertionError, match="rows were read"):
         model.fit(ROWS)
     assert ledger.datasets()["d"].spent.epsilon == 1

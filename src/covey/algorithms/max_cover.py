@@ -30,7 +30,7 @@ from covey.queries.residuals import ResidualSums
 Floats = NDArray[np.float64]
 
 MOST_DIMENSIONS = 5  # of the projected space, unless more are asked for: a row is covered by 60^(d'/5) grid points
-SPLIT = (8, 2, 7, 7)  # of what the number of rows leaves: picks, candidates' counts, averages, the final round
+SPLIT = (7, 2, 3, 12)  # of what the number of rows leaves: picks, candidates' counts, averages, the final round
 AVERAGES = ("sums", "noisy-avg")
 STRICTNESS = 0.5
 
@@ -162,7 +162,7 @@ def share_out(
 ) -> Shares:
     """All parts of the budget after the number of rows: epsilon by `SPLIT`; half of delta for the picks, the rest for
     the averages. Averages that are better off with Laplace noise take no delta, and the picks get theirs."""
-    parts = split(epsilon, *(SPLIT if final_round else SPLIT[:3]))
+    parts = split(epsilon, *(SPLIT if final_round else (*SPLIT[:2], sum(SPLIT[2:]))))
     each = delta / 2 / (len(parts) - 2)
     means = tuple(_means(part, each, k=k, domain=domain, averages=averages) for part in parts[2:])
     picks = CoverPicks.within(
