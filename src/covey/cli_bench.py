@@ -55,12 +55,26 @@ def aaai21(*, data: str | None, quick: bool, out: str) -> None:
 
 
 @bench.command()
-@click.option("--system", "systems", multiple=True, default=("covey:auto",), show_default=True, metavar="SYSTEM")
+@click.option(
+    "--system",
+    "systems",
+    multiple=True,
+    default=("covey:auto",),
+    show_default=True,
+    metavar="SYSTEM",
+    help="covey:ALGORITHM, diffprivlib or sklearn. Repeatable.",
+)
 @click.option("--sets", "names", default="", metavar="NAMES", help="Data sets, separated by commas; all by default.")
 @click.option("--eps", "levels", default="", metavar="LIST", help="Values of ε: 0.1,0.5,1,2 by default.")
 @click.option("--runs", type=int, metavar="N", help="Runs of each cell; 10 by default.")
 @click.option("--delta/--pure", "delta", default=True, help="δ = n^-1.5 where the algorithm can use one, or pure ε.")
-@click.option("--objective", type=click.Choice(["k-means", "k-median"]), default="k-means", show_default=True)
+@click.option(
+    "--objective",
+    type=click.Choice(["k-means", "k-median"]),
+    default="k-means",
+    show_default=True,
+    help="What the cost is: squared distances, or distances.",
+)
 @click.option("--param", multiple=True, metavar="NAME=VALUE", help="A parameter of the algorithm. Repeatable.")
 @click.option("--keep", is_flag=True, help="Use what other sources of Covey measured, too.")
 @click.option("--data", metavar="DIR", help="Folder of the data sets; COVEY_DATA says where by default.")

@@ -30,7 +30,7 @@ from covey.queries.residuals import ResidualSums
 Floats = NDArray[np.float64]
 
 MOST_DIMENSIONS = 5  # of the projected space, unless more are asked for: a row is covered by 60^(d'/5) grid points
-SPLIT = (7, 2, 3, 12)  # of what the number of rows leaves: picks, candidates' counts, averages, the final round
+SPLIT = (7, 2, 6, 9)  # of what the number of rows leaves: picks, candidates' counts, averages, the final round
 AVERAGES = ("sums", "noisy-avg")
 STRICTNESS = 0.5
 
