@@ -267,7 +267,7 @@ def test_floats_and_certified_arithmetic_choose_the_same(seed, monkeypatch):
 
 
 def test_weights_beyond_the_range_of_floats():
-    """exp overflows at a cover of 1,419 in the authors' code; here the heavy point simply wins."""
+    """e^(c/2) overflows at a cover of 1,419; here the heavy point simply wins."""
     picks = CoverPicks(Fraction(1), DELTA)
     choice = picks.choose(
         points=10**80, proposals=0, ceiling=0, levels=np.array([5, 10**7]), many=np.array([1, 1]), source=OsSource()

@@ -44,11 +44,11 @@ class Settings:
         ("max-cover", 3),
         ("max-cover, exact bound", 1),
         ("max-cover, NOISY-AVG", 1),
-        ("jl-candidates", 3),
+        ("jl-candidates", 2),
         ("lloyd", 3),
         ("auto", 3),
     )
-    plain_runs: int = 5
+    plain_runs: int = 3
     growth_picks: int = 16
     growth_rows: tuple[int, ...] = (12_500, 25_000, 50_000)
     growth_dimensions: tuple[int, ...] = (3, 4, 5, 6)
