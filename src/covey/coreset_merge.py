@@ -9,8 +9,7 @@ import numpy as np
 import covey
 from covey.coreset import Coreset, whole
 from covey.errors import ParameterError
-from covey.events import exactly
-from covey.fitting import float_at_least
+from covey.events import exactly, float_at_least
 from covey.release import MOST_EPSILON, Certificate
 
 

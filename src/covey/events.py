@@ -9,6 +9,7 @@ Amounts are exact fractions. A float means the decimal number it prints as: 0.1 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,6 +17,14 @@ from fractions import Fraction
 def exactly(amount: float | int | str | Fraction) -> Fraction:
     """The exact fraction that an amount stands for: what its shortest decimal form says."""
     return amount if isinstance(amount, Fraction) else Fraction(str(amount))
+
+
+def float_at_least(exact: Fraction) -> float:
+    """The nearest float whose printed form is not below an amount: a certificate never says less than was spent."""
+    number = float(exact)
+    while exactly(number) < exact:
+        number = math.nextafter(number, math.inf)
+    return number
 
 
 @dataclass(frozen=True, kw_only=True)

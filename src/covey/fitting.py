@@ -1,6 +1,7 @@
 """From a request to a release: check everything public, pay, run the algorithm behind the door, certify.
 
 The order is the promise: nothing about the rows is read before the request was found good and its charge committed.
+One exception: under replace-one their number is public, and a sample's size is checked against it first.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from covey.budget.accountant import Cost
 from covey.budget.ledger import Ledger
 from covey.budget.plan import Reserve
 from covey.errors import ParameterError
-from covey.events import exactly
+from covey.events import exactly, float_at_least
 from covey.noise.source import OsSource, SeededSource, Source
 from covey.post.public_random import public_rng
 from covey.private.curator import Curator
@@ -179,14 +180,6 @@ def amount(name: str, value: Any, *, below: float = math.inf) -> Fraction:
     if name == "epsilon" and not Fraction(1, 10**6) <= exact <= 10**4:
         raise ParameterError(name, "must lie between 0.000001 and 10000; usual values are 0.1 to 3")
     return exact
-
-
-def float_at_least(exact: Fraction) -> float:
-    """The nearest float whose printed form is not below an amount: a certificate never says less than was spent."""
-    number = float(exact)
-    while exactly(number) < exact:
-        number = math.nextafter(number, math.inf)
-    return number
 
 
 def refuse_planned(*, person: Person, zones: Any) -> None:

@@ -1,22 +1,25 @@
 """Group privacy of sampling (Blocki et al. 2021): what a release of a random sample promises to a group of people.
 
 A sample holds few of a group's members, so the group is far better hidden than "epsilon times its size" says. Every
-number here is an upper bound, computed with 60 digits and rounded up; docs/group-privacy.md has the proofs.
+number here is an upper bound, computed with 80 digits and rounded up; docs/group-privacy.md has the proofs.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal, localcontext
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal, localcontext
 from fractions import Fraction
 
 from covey.errors import ParameterError
 from covey.events import exactly
 
-DIGITS = 60
-SLACK = Decimal(10) ** -40  # relative; far more than all roundings at 60 digits can add up to
+DIGITS = 80
+SLACK = Decimal("1e-40")  # relative; far more than all roundings at 80 digits can add up to
+LEAST_EPSILON, LEAST_RATE = Fraction(1, 10**9), Fraction(1, 10**15)  # below, 1 + rate·(e^ε - 1) would lose its digits
 MOST_GROUP = 100_000
+# Not the caller's context, whatever that is; and no chance is so small that it would vanish, and with it the others.
+_EXACT = Context(prec=DIGITS, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _UP = Context(prec=17, rounding=ROUND_CEILING)
 
 
@@ -60,8 +63,8 @@ class GroupPrivacy:
         """The smallest delta proven here for the group at an epsilon: over all numbers of members, or amplified."""
         if not 0 <= epsilon < math.inf:
             raise ParameterError("epsilon", "must be a number of at least 0")
-        with localcontext(prec=DIGITS):
-            goal = Decimal(epsilon).exp()
+        with localcontext(_EXACT):
+            goal = min(Decimal(epsilon), self.group * self._epsilon).exp()  # beyond, nothing is left to lose
             total = Decimal(0)
             for members, chance in enumerate(self._chances):
                 total += chance * _hockey_stick(members, self._epsilon, self._delta, goal)
@@ -107,13 +110,13 @@ def group_privacy(
                    from the amplified epsilon on, what that promises, if it is less
     """
     members = _whole("group", group, least=1, most=MOST_GROUP)
-    with localcontext(prec=DIGITS):
-        strength = _decimal("epsilon", epsilon, most=100)
-        slip = _decimal("delta", delta, least=0, most=1, open_end=True)
+    with localcontext(_EXACT):
+        strength = _decimal("epsilon", epsilon, least=LEAST_EPSILON, most=100)
+        slip = _decimal("delta", delta, least=Fraction(0), most=1, open_end=True)
         if rate is not None:
             if sample is not None or n is not None:
                 raise ParameterError("rate", "and a sample of fixed size exclude each other: give one of them")
-            share = _decimal("rate", rate, most=1)
+            share = _decimal("rate", rate, least=LEAST_RATE, most=1)
             chances = _binomial(members, share)
         else:
             if sample is None or n is None:
@@ -164,8 +167,8 @@ def _hypergeometric(group: int, people: int, drawn: int) -> list[Decimal]:
         for i in range(group):  # the chance that none of the group is drawn: the group misses all drawn places
             chance = chance * (people - drawn - i) / (people - i)
     else:
-        for i in range(people - group):  # all others are drawn; so many members must be too
-            chance = chance * (drawn - i) / (people - i)
+        for i in range(people - drawn):  # all who are not drawn, fewer than the group, are of the group
+            chance = chance * (group - i) / (people - i)
     j = fewest
     chances[j] = chance
     while j < min(group, drawn):
@@ -186,9 +189,11 @@ def _tails(chances: list[Decimal]) -> list[Decimal]:
 
 
 def _steps_delta(steps: int, epsilon: Decimal, delta: Decimal) -> Decimal:
-    """The delta of so many steps of (epsilon, delta): delta·(1 + e^ε + ... + e^((steps-1)ε))."""
+    """The delta of so many steps of (epsilon, delta): delta·(1 + e^ε + ... + e^((steps-1)ε)), or 1 where it is more."""
     if delta == 0 or steps == 0:
         return Decimal(0)
+    if (steps - 1) * epsilon >= -delta.ln():  # the last term alone is 1 or more, and may be too long to write down
+        return Decimal(1)
     return delta * ((steps * epsilon).exp() - 1) / (epsilon.exp() - 1)
 
 
@@ -211,18 +216,16 @@ def _float_up(value: Decimal) -> float:
     return number
 
 
-def _decimal(name: str, value: object, *, least: int | None = None, most: int, open_end: bool = False) -> Decimal:
+def _decimal(name: str, value: object, *, least: Fraction, most: int, open_end: bool = False) -> Decimal:
     number = isinstance(value, int | float | str | Fraction) and not isinstance(value, bool)
     try:
         exact = exactly(value) if number else None  # type: ignore[arg-type]
     except (ValueError, ZeroDivisionError):
         exact = None
     low_enough = exact is not None and (exact < most if open_end else exact <= most)
-    high_enough = exact is not None and (exact > 0 if least is None else exact >= least)
-    if exact is None or not (low_enough and high_enough):
-        low = "above 0" if least is None else f"at least {least}"
+    if exact is None or not (low_enough and exact >= least):
         high = "below" if open_end else "at most"
-        raise ParameterError(name, f"must be a number, {low} and {high} {most}")
+        raise ParameterError(name, f"must be a number, at least {float(least):g} and {high} {most}")
     return Decimal(exact.numerator) / Decimal(exact.denominator)
 
 

@@ -20,7 +20,7 @@ from covey.budget.accountant import Cost
 from covey.budget.amplify import SMALLEST_RATE, inner_cost
 from covey.budget.plan import Plan, Reserve, split
 from covey.errors import ParameterError
-from covey.events import exactly
+from covey.events import exactly, float_at_least
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.source import SeededSource, Source
 from covey.private.curator import Curator
@@ -145,9 +145,9 @@ def thin(
         counter = curator(Cost(for_size), charge, source)
         counter.reserve(Plan((noise.event(),)))
         n = noisy_size(counter, noise)
-        notes |= {"rows_noisy": n, "epsilon_of_rows": float(for_size)}
+        notes |= {"rows_noisy": n, "epsilon_of_rows": float_at_least(for_size)}
         rate = max(SMALLEST_RATE, Fraction(min(n, _size(wish, k=k, d=domain.dimension, n=n, epsilon=rest)), n))
-    notes |= _target_note(wish) | {"rate": float(rate)}
+    notes |= _target_note(wish) | {"rate": float_at_least(rate)}
     inner = inner_cost(left, rate=rate)
     kept = table if rate == 1 else SampledTable.poisson(table, rate=rate, source=source)
     return Thinned(kept, inner, float(1 / rate), notes | _spent(inner))
@@ -188,4 +188,4 @@ def _target_note(wish: Wish) -> dict[str, Any]:
 
 
 def _spent(inner: Cost) -> dict[str, Any]:
-    return {"inner_epsilon": float(inner.epsilon), "inner_delta": float(inner.delta)}
+    return {"inner_epsilon": float_at_least(inner.epsilon), "inner_delta": float_at_least(inner.delta)}

@@ -30,6 +30,7 @@ from covey.public import resolve_bounds
 CANARY = 0.123456789
 TEXT = "Covert-Quail-7391"
 ROWS = 1237  # an exact count is a canary too
+COUNTED = "the exact number of rows"
 
 
 def rows() -> np.ndarray:
@@ -53,7 +54,7 @@ def traces(blob: bytes) -> list[str]:
         "the text, wide": TEXT.encode("utf-16-le"),
     }
     found = [name for name, form in forms.items() if form in blob]
-    for name, number in (("the exact number of rows", ROWS), ("as lattice text", cell)):
+    for name, number in ((COUNTED, ROWS), ("as lattice text", cell)):
         alone = rb"(?<![0-9a-f.])%d(?![0-9a-f])" % number  # as a number of its own, not inside a longer one or a hash
         found += [name] * bool(re.search(alone, blob))
     return found
@@ -68,7 +69,7 @@ def test_the_search_can_find():
     assert "as text" in traces(repr(data.tolist()).encode())
     assert "as text" in traces(str(data).encode())  # rounded to 8 digits, as numpy prints it
     assert "the text" in traces(pickle.dumps({"x": TEXT}))
-    assert traces(b'{"rows": 1237, "centre": 0.51237}') == ["the exact number of rows"]
+    assert traces(b'{"rows": 1237, "centre": 0.51237}') == [COUNTED]
     assert traces(b'{"centre": 0.1237, "hash": "a1237b", "size": 12371}') == []
     assert "as two lattice integers" in traces(
         to_lattice(np.full((2, 4), CANARY), resolve_bounds((-1, 1), names=None, width=2)).tobytes()
@@ -156,8 +157,27 @@ def test_no_algorithm_keeps_the_canary(tmp_path, quiet, algorithm, neighbours):
 
 
 def check_fit(data, tmp_path, *, algorithm: str, neighbours: str) -> None:
+    """Nothing of the rows in whatever a fit leaves behind.
+
+    Under replace-one the number of rows is public, and `exact-coreset` puts all of it on one point in some fits. Under
+    add/remove a noisy number hits the exact one by chance, in one fit of 50 for a noise of epsilon 0.04: a leak is
+    what every fit shows.
+    """
+    for attempt in range(4):
+        everywhere = left_behind(data, tmp_path / str(attempt), algorithm, neighbours)
+        found = {(where, what) for where, whats in everywhere for what in whats}
+        if neighbours == "replace-one":
+            found = {each for each in found if each[1] != COUNTED}
+        if not found or {what for _, what in found} != {COUNTED}:
+            break
+    assert found == set()
+
+
+def left_behind(data, folder, algorithm: str, neighbours: str) -> list[tuple[str, list[str]]]:
+    """Every form in which a fit can be kept or shown, and the traces in it."""
+    folder.mkdir()
     own = settings_of(algorithm, neighbours=neighbours)
-    ledger = Ledger.create(tmp_path / "x.ledger", dataset="d", epsilon=1, delta=own["delta"] or 0)
+    ledger = Ledger.create(folder / "x.ledger", dataset="d", epsilon=1, delta=own["delta"] or 0)
     bounds = Box(lon=(-1, 1), lat=(-1, 1))
     model = KMeans(
         3,
@@ -172,19 +192,19 @@ def check_fit(data, tmp_path, *, algorithm: str, neighbours: str) -> None:
     )
     model.fit(data).predict(data)
     release = model.release_
-    release.save(tmp_path / "release.json")
+    release.save(folder / "release.json")
     blobs = {
         "pickle": pickle.dumps(model),
         "old pickle": pickle.dumps(model, protocol=0),
         "repr": repr(model).encode() + repr(vars(model)).encode() + repr(release).encode(),
         "json": release.to_json(),
-        "file": (tmp_path / "release.json").read_bytes(),
+        "file": (folder / "release.json").read_bytes(),
         "geojson": json.dumps(release.to_geojson()).encode(),
         "statement": release.certificate.statement.encode(),
         "parameters": repr(model.get_params()).encode(),
-        "ledger": (tmp_path / "x.ledger").read_bytes(),
+        "ledger": (folder / "x.ledger").read_bytes(),
     }
-    assert {name: traces(blob) for name, blob in blobs.items() if traces(blob)} == {}
+    return [(name, traces(blob)) for name, blob in blobs.items()]
 
 
 def provoke(tmp_path):

@@ -22,7 +22,7 @@ from covey.post.starts import uniform_starts
 from covey.private.curator import Curator
 from covey.public import Domain, Neighbours
 from covey.queries.clipping import Norm
-from covey.queries.cover import Cover
+from covey.queries.cover import MOST_OFFSETS, Cover, offsets_in
 from covey.queries.intervals import CentreCounts
 from covey.queries.projection import Projection
 from covey.queries.residuals import ResidualSums
@@ -90,6 +90,9 @@ def max_cover(
     if curator.neighbours is not Neighbours.ADD_REMOVE or not delta:
         raise ParameterError("neighbours, delta", "max-cover is proven for add-remove, with a delta above 0")
     domain = curator.domain
+    most = min(domain.dimension, dimensions or MOST_DIMENSIONS)
+    if offsets_in(most, _reach(most, growth)) > MOST_OFFSETS:  # before anything is paid
+        raise ParameterError("growth", f"more than 2^22 grid points would cover a row in {most} dimensions: raise it")
     for_size, left = split(epsilon, 1, 24)
     shares = share_out(left, delta, k=k, domain=domain, averages=averages, final_round=final_round, bound=bound)
     size, _ = learn_size(curator, epsilon)
@@ -207,8 +210,12 @@ def cover_of(domain: Domain, *, size: int, growth: float, k: int) -> Cover:
     d = domain.dimension
     radii = [(1 + growth) ** i / size for i in range(math.ceil(math.log(2 * size) / math.log1p(growth)))]
     sides = tuple(max(1, round(growth * radius / math.sqrt(d) * domain.limit)) for radius in radii)
-    reach = math.ceil(d * (1 + 1 / growth) ** 2 - 1e-9) - 1  # less than r + side·√d away, in sides
-    return Cover(domain, sides, reach, k * max(1, math.ceil(math.log(1 / growth))))
+    return Cover(domain, sides, _reach(d, growth), k * max(1, math.ceil(math.log(1 / growth))))
+
+
+def _reach(d: int, growth: float) -> int:
+    """The largest squared distance, in sides, that is less than (radius + side·√d)²: the same for every radius."""
+    return math.ceil(d * (1 + 1 / growth) ** 2 - 1e-9) - 1
 
 
 def _projection(

@@ -204,9 +204,10 @@ def lines(results: dict[str, Any]) -> list[str]:
     """What the terminal shows: the cost of every algorithm by k, and the verdicts."""
     table = results["figures"]["figure1"]
     ks = sorted({row["k"] for row in table})
+    made_up = " (made-up rows)" if results["settings"]["made_up_rows"] else ""
     text = []
     for name in SETS:
-        text.append(f"{name}: mean squared distance by k")
+        text.append(f"{name}{made_up}: mean squared distance by k")
         text.append("  " + "".ljust(26) + "".join(f"{k:>10}" for k in ks))
         for algorithm in dict.fromkeys(row["algorithm"] for row in table):
             own = {row["k"]: row["cost"] for row in table if (row["set"], row["algorithm"]) == (name, algorithm)}

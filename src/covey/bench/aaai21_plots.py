@@ -22,12 +22,15 @@ AXES = {"n": "number of rows n", "dimensions": "projected dimensions d'", "growt
 
 def aaai21_figures(results: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
     """Every figure: its name and its PNG."""
-    yield "figure1", curves(results["figures"]["figure1"])
+    made_up = " (made-up rows)" if results["settings"]["made_up_rows"] else ""
+    yield "figure1", curves(results["figures"]["figure1"], note=made_up)
     yield "growth", growth(results["figures"]["growth"])
 
 
-def curves(rows: Sequence[Row]) -> bytes:
+def curves(rows: Sequence[Row], *, note: str) -> bytes:
     """A panel for each set: mean squared distance against k, with the deviation of the runs as bars."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
+
     names = list(dict.fromkeys(row["set"] for row in rows))
     figure, panels = _panels(1, len(names), size=(5.8 * len(names), 4.8))
     lines: dict[str, Any] = {}
@@ -48,9 +51,12 @@ def curves(rows: Sequence[Row]) -> bytes:
                     capsize=2,
                 )
         ks = sorted({row["k"] for row in rows})
-        panel.set(xscale="log", yscale="log", xlabel="number of centres k", title=name)
+        panel.set(xscale="log", yscale="log", xlabel="number of centres k", title=name + note)
         panel.set_xticks(ks, map(str, ks))
         panel.minorticks_off()
+        low, high = panel.get_ylim()
+        panel.yaxis.set_major_locator(MaxNLocator(6) if high < 4 * low else LogLocator(subs=(1.0, 2.0, 5.0)))
+        panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
     panels[0].set_ylabel("mean squared distance to the nearest centre")
     figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=4, frameon=False)
     return _png(figure)

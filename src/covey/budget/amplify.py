@@ -10,7 +10,7 @@ Proven for two ways to sample, each with its own relation, and claimed for nothi
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
 
 from covey.budget.accountant import Cost
@@ -18,7 +18,8 @@ from covey.budget.amounts import EPSILON_UNITS
 from covey.errors import ParameterError
 
 DIGITS = 100
-SLACK = Decimal(10) ** -50  # relative; far more than the roundings of a few operations on 100 digits
+SLACK = Decimal("1e-50")  # relative; far more than the roundings of a few operations on 100 digits
+EXACT = Context(prec=DIGITS)  # not the caller's, whatever that is
 MOST_EPSILON = 10**4
 MOST_DELTA = Fraction(1, 100)
 SMALLEST_RATE = Fraction(1, 2**40)
@@ -32,7 +33,10 @@ def amplified(inner: Cost, *, rate: Fraction) -> Cost:
     _check(inner, rate)
     if rate == 1 or inner.epsilon == 0:
         return Cost(inner.epsilon, inner.delta * rate)
-    return Cost(_rounded(_amplified(inner.epsilon, rate) * (1 + SLACK), ROUND_CEILING), inner.delta * rate)
+    with localcontext(EXACT):
+        steps = _amplified(inner.epsilon, rate) * (1 + SLACK) * EPSILON_UNITS
+        whole = int(steps.to_integral_value(rounding=ROUND_CEILING))
+    return Cost(Fraction(whole, EPSILON_UNITS), inner.delta * rate)
 
 
 def inner_cost(whole: Cost, *, rate: Fraction) -> Cost:
@@ -44,7 +48,7 @@ def inner_cost(whole: Cost, *, rate: Fraction) -> Cost:
     _check(whole, rate)
     if rate == 1:
         return whole
-    with localcontext(prec=DIGITS):
+    with localcontext(EXACT):
         grown = 1 + (_decimal(whole.epsilon).exp() - 1) / _decimal(rate)
         steps = int((grown.ln() * EPSILON_UNITS).to_integral_value(rounding=ROUND_FLOOR))
         goal = _decimal(whole.epsilon) * (1 - SLACK)
@@ -56,17 +60,12 @@ def inner_cost(whole: Cost, *, rate: Fraction) -> Cost:
 
 
 def _amplified(epsilon: Fraction, rate: Fraction) -> Decimal:
-    with localcontext(prec=DIGITS):
+    with localcontext(EXACT):
         return (1 + _decimal(rate) * (_decimal(epsilon).exp() - 1)).ln()
 
 
 def _decimal(value: Fraction) -> Decimal:
     return Decimal(value.numerator) / Decimal(value.denominator)
-
-
-def _rounded(value: Decimal, rounding: str) -> Fraction:
-    with localcontext(prec=DIGITS):
-        return Fraction(int((value * EPSILON_UNITS).to_integral_value(rounding=rounding)), EPSILON_UNITS)
 
 
 def _check(cost: Cost, rate: Fraction) -> None:

@@ -67,7 +67,8 @@ def _by_floats(words: NDArray[np.uint64], *, rate: Fraction) -> tuple[Places, ND
 
 @lru_cache(maxsize=64)
 def _slope(rate: Fraction) -> float:
-    return float(-1 / _log_of_tails(rate, Context(prec=60)))
+    context = Context(prec=60)  # never the caller's, which may keep a few digits only
+    return float(context.divide(Decimal(-1), _log_of_tails(rate, context)))
 
 
 def _log_of_tails(rate: Fraction, context: Context) -> Decimal:

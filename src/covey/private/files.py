@@ -82,8 +82,11 @@ class ParquetTable(Sealed):
             raise _broken(self._path) from None
 
     def rows(self) -> int:
-        with pq.ParquetFile(self._path) as file:
-            return int(file.metadata.num_rows)
+        try:
+            with pq.ParquetFile(self._path) as file:
+                return int(file.metadata.num_rows)
+        except (OSError, pa.ArrowException):
+            raise _broken(self._path) from None
 
     def chosen(self, columns: Sequence[str] | None, places: Iterator[Places]) -> Iterator[Piece]:
         wanted = list(columns or self.names)
@@ -319,4 +322,4 @@ def _numbers(columns: list[Any]) -> NDArray[np.float64]:
 
 
 def _broken(path: Path) -> DataError:
-    return DataError(f"data: {str(path)!r} broke off while it was read; nothing is published, the charge stays")
+    return DataError(f"data: {str(path)!r} broke off while it was read; nothing is published, any charge stays")
