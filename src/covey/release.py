@@ -20,7 +20,7 @@ from covey.storage import write_whole
 
 FORMAT, VERSION = "covey-release", 1
 MOST_EPSILON = 10**4
-_UP = Context(prec=3, rounding=ROUND_CEILING)
+_UP, _DIGITS = Context(prec=3, rounding=ROUND_CEILING), Context(prec=40)  # never the caller's own precision
 _RULES = {
     frozenset({"largest"}): "nobody is in more than one of them, so the weakest promise among them holds for everyone",
     frozenset({"sum"}): "somebody may be in several of them, so their amounts were added up",
@@ -91,7 +91,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
             if self.neighbours == "add-remove"
             else f"whatever the values of {unit} are"
         )
-        factor = _UP.create_decimal(Decimal(self.epsilon).exp())  # "at most": never rounded down
+        factor = _UP.create_decimal(_DIGITS.exp(Decimal(self.epsilon)))  # "at most": never rounded down
         lines.append(
             f"This release is differentially private with epsilon = {in_full(self.epsilon)}"
             + (f" and delta = {in_full(self.delta)}" if self.delta else "")

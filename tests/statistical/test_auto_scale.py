@@ -20,6 +20,7 @@ from covey.algorithms.auto import auto
 from covey.algorithms.auto_shares import approximate_shares
 from covey.algorithms.outcome import learn_size
 from covey.budget.accountant import compose
+from covey.budget.plan import Plan
 from covey.noise import tree as tree_noise
 from covey.noise.mechanisms import DiscreteGaussian, DiscreteLaplace
 from covey.noise.source import SeededSource
@@ -28,6 +29,8 @@ from covey.post.public_random import public_rng
 from covey.private.curator import Curator
 from covey.private.engine import exact as exact_of
 from covey.public import Neighbours
+from covey.queries.counts import CellCounts
+from covey.queries.grid import Grid
 
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
 DELTA = Fraction(1, 10**6)
@@ -127,7 +130,7 @@ def test_the_pure_form_has_the_promised_noise(relation, times, left, full):
         check(laplace_fits, found["Variances"], times * SQUARES / (4 * one))
     rest = 98 - 51 - (15 if full else 4)
     rounds = found["ResidualSums"].size // (RUNS * K * D)
-    check(laplace_fits, found["ResidualSums"], times * root * SUM * rounds / (rest * one))
+    check(laplace_fits, found["ResidualSums"], times * SUM * rounds / (rest * one))  # clipped in L1: no root of d
 
 
 @pytest.mark.usefixtures("quick")
@@ -163,12 +166,36 @@ def test_the_multipliers_cost_what_is_left_and_smaller_ones_cost_more(size, epsi
 
 
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize(("relation", "times"), [(ADD, 1), (REPLACE, 2)])
-def test_leaf_counts_in_the_plane_have_the_promised_noise(relation, times):
-    found, mechanisms = noises(cloud(900, 2), runs=150, epsilon=Fraction(1), relation=relation)
-    assert set(found) == {"TreeLeaves"}  # no number of rows is paid for
-    check(laplace_fits, found["TreeLeaves"], times / 0.55)
-    assert [each.epsilon for each in mechanisms["tree"]] == [Fraction(45, 100)]
+@pytest.mark.parametrize(("relation", "times", "left"), [(ADD, 1, Fraction(98, 100)), (REPLACE, 2, Fraction(1))])
+def test_leaf_counts_in_the_plane_have_the_promised_noise(relation, times, left):
+    found, mechanisms = noises(cloud(5000, 2), runs=60, epsilon=Fraction(1), relation=relation)
+    check(laplace_fits, found["TreeLeaves"], times / (0.55 * float(left)))
+    assert [each.epsilon for each in mechanisms["tree"]] == [left * Fraction(45, 100)]
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(("relation", "times", "left"), [(ADD, 1, 0.98), (REPLACE, 2, 1.0)])
+def test_a_look_and_a_grid_have_the_promised_noise(relation, times, left):
+    """Few rows that fill the square: a look at 16 cells, then a grid with all that is left."""
+    rows = np.random.default_rng(4).uniform(-1, 1, (700, 2))
+    found, mechanisms = noises(rows, runs=250, epsilon=Fraction(1), relation=relation)
+    looks, grids = mechanisms["CellCounts"]
+    assert "TreeLeaves" not in found or found["TreeLeaves"].size < found["CellCounts"].size / 4
+    if relation is REPLACE:
+        assert looks.epsilon == Fraction(80, 700)
+    assert float(looks.epsilon + grids.epsilon) == pytest.approx(left, rel=1e-12)
+    assert float(looks.epsilon) == pytest.approx(40 * times / 700, rel=0.5)
+
+
+@pytest.mark.parametrize(("off", "accepted"), [(1.0, True), (0.9, False), (1.1, False)])
+def test_the_noise_of_a_look_at_cells_and_this_test_can_tell(off, accepted):
+    source, noise = SeededSource(32), []
+    query = CellCounts(Grid(make_curator(np.zeros((1, 2))).domain, auto_low.LOOK_CELLS))
+    mechanism = DiscreteLaplace(Fraction(40, 900))
+    for _ in range(400):
+        door = make_curator(np.zeros((30, 2)), epsilon=Fraction(1), source=source, plan=Plan((mechanism.event(),)))
+        noise.append(door.release(query, mechanism) - exact_of(door._engine, query))
+    assert laplace_fits(np.concatenate(noise).astype(float), off * 900 / 40) == accepted
 
 
 def test_the_number_of_rows_costs_two_per_cent():
