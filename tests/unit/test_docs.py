@@ -126,7 +126,7 @@ def test_what_the_readme_says_about_speed_was_measured():
     assert "takes less time than scikit-learn" in text("README.md")
     results = json.loads(text("benchmarks/results/speed.json"))
     assert results["rows"] == 10**6
-    assert results["times_scikit_learn"]["hybrid"] < 1
+    assert results["times_scikit_learn"]["auto"] < 1
 
 
 # --- completeness -----------------------------------------------------------------------------------------------------

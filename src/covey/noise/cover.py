@@ -26,7 +26,7 @@ ANYWHERE, PROPOSED = -1, -2  # what `choose` answers besides the place of a leve
 BOUNDS = ("stated", "exact")
 _UP, _DOWN = Context(prec=50, rounding=ROUND_CEILING), Context(prec=50, rounding=ROUND_FLOOR)
 _UNIT = 10**18  # costs are rounded up to whole multiples of 1/_UNIT
-_MARGIN = 2.0**-30
+_MARGIN, _TERMS = 2.0**-30, 2**20  # the margin grows with the number of terms beyond these
 
 Integers = NDArray[np.int64]
 
@@ -202,7 +202,8 @@ def _by_floats(
     with np.errstate(all="ignore"):  # underflow to 0 is meant
         logs[2:] = np.log(many) - slope * (best - levels) + np.log(-np.expm1(-slope * levels))
         ends = np.cumsum(np.exp(logs - logs.max()))
-    total, margin = float(ends[-1]), _MARGIN * float(ends[-1])
+    total = float(ends[-1])
+    margin = _MARGIN * max(1.0, len(ends) / _TERMS) * total
     point = word * 2.0**-64 * total
     place = min(int(np.searchsorted(ends, point, side="right")), len(ends) - 1)
     if place > 0 and point - ends[place - 1] < margin:

@@ -17,12 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from covey.errors import ParameterError
 from covey.events import Approximate, Sensitivity
-from covey.noise.gaussian import discrete_gaussian
+from covey.noise.gaussian import LARGEST_VARIANCE, discrete_gaussian
 from covey.noise.laplace import discrete_laplace
-from covey.noise.mechanisms import GAUSSIAN_EPSILON, GAUSSIAN_VARIANCE_PER_NUMBER
+from covey.noise.mechanisms import GAUSSIAN_EPSILON, GAUSSIAN_LARGEST_EPSILON, GAUSSIAN_VARIANCE_PER_NUMBER
 from covey.noise.source import Source
 
 FINE = 2**12  # an average's unit is this part of the sums' unit
+SMALLEST_DELTA = Fraction(1, 2**140)  # 0.61 of it leaves room for the 2^-150 that discrete noise may add
 _DIGITS = Context(prec=40)
 _SAFE = 1 + Fraction(1, 10**9)  # on every multiplier: far more than floats and Decimal can be wrong
 
@@ -36,7 +37,8 @@ class NoisyAverages:
     m̂ <= 0 means that nothing is known: zeros, for which the caller draws any point of the domain.
 
     Guarantee: (epsilon, delta)-DP for adding or removing one row, for all clusters together. Edge cases: a cluster
-    without rows has the average 0 and is noised like the others; m̂ = 0 is an answer of nothing, never a division.
+    without rows has the average 0 and is noised like the others; m̂ = 0 is an answer of nothing, never a division; an m̂
+    so small that the noise would exceed 2^45 units has the average 0. A statistic of another kind is refused.
     """
 
     epsilon: Fraction
@@ -46,8 +48,8 @@ class NoisyAverages:
     def __post_init__(self) -> None:
         if not isinstance(self.epsilon, Fraction) or not Fraction(1, 2**16) <= self.epsilon <= 10**4:
             raise ParameterError("epsilon", "of noisy averages must be a Fraction from 2^-16 to 10000")
-        if not isinstance(self.delta, Fraction) or not 0 < self.delta < 1:
-            raise ParameterError("delta", "must be a Fraction above 0 and below 1")
+        if not isinstance(self.delta, Fraction) or not SMALLEST_DELTA <= self.delta < 1:
+            raise ParameterError("delta", "of noisy averages must be a Fraction from 2^-140 to below 1")
         if self.clusters < 1:
             raise ParameterError("clusters", "must be at least 1")
 
@@ -69,6 +71,8 @@ class NoisyAverages:
         """Averages and m̂ of each cluster, one line after the other."""
         table = np.asarray(exact, dtype=np.int64).reshape(self.clusters, -1)
         size, longest = table.shape[1] - 1, sensitivity.linf
+        if sensitivity.coordinates != size + 1 or sensitivity.l2_squared != 2 * longest**2:  # public numbers
+            raise ParameterError("query", "noisy averages need sums and numbers of rows per cluster, under add-remove")
         rows = table[:, -1] // longest
         noise = discrete_laplace(self.clusters, inverse_scale=self.epsilon / 5, source=source)
         held = rows + noise - self.offset
@@ -76,9 +80,11 @@ class NoisyAverages:
         for cluster, known in enumerate(held.tolist()):
             out[cluster, -1] = known
             if known > 0:
+                variance = self.variance(known, size=size, longest=longest)
+                if variance > LARGEST_VARIANCE:  # follows from m̂, which is handed out: zeros, and never an error
+                    continue
                 count = max(1, int(rows[cluster]))
                 means = [total * FINE // count for total in table[cluster, :-1].tolist()]
-                variance = self.variance(known, size=size, longest=longest)
                 out[cluster, :-1] = means + discrete_gaussian(size, variance=variance, source=source)
         return out.reshape(-1)
 
@@ -90,7 +96,8 @@ class NoisyAverages:
 
 @lru_cache(maxsize=256)
 def _multiplier(epsilon: Fraction, delta: Fraction) -> Fraction:
-    part = epsilon * 4 / 5 - GAUSSIAN_EPSILON  # what discrete noise may cost beyond continuous noise comes off
+    # What discrete noise may cost beyond continuous noise comes off; beyond an epsilon of 100 that is not proven.
+    part = min(epsilon * 4 / 5, Fraction(GAUSSIAN_LARGEST_EPSILON)) - GAUSSIAN_EPSILON
     if epsilon * 4 / 5 <= 1:
         log = _DIGITS.ln(_DIGITS.divide(Decimal(35 * delta.denominator), Decimal(10 * delta.numerator)))
         return Fraction(_DIGITS.sqrt(_DIGITS.multiply(Decimal(2), log))) / part * _SAFE
