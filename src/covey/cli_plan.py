@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from covey.errors import ParameterError
 from covey.words import show_table
+
+if TYPE_CHECKING:
+    from covey.forecast import Forecast
+    from covey.limits import Bound
 
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0)
 
@@ -20,6 +24,17 @@ def _whole(name: str, text: str) -> float:
         return float(text)
     except ValueError:
         raise ParameterError(name, "must be a number, such as 100000 or 1e5") from None
+
+
+def _floor(row: Forecast) -> Bound | None:
+    """The lower bound of AAAI'21 at the first epsilon of the table, for which the theorems hold up to 1."""
+    from covey.limits import clustering_floor, pure_clustering_floor
+
+    if row.epsilon >= 1:
+        return None
+    if row.delta is None:
+        return pure_clustering_floor(k=row.k, d=row.d, epsilon=row.epsilon)
+    return clustering_floor(k=row.k, epsilon=row.epsilon, delta=row.delta)
 
 
 @click.command()
@@ -66,8 +81,10 @@ def plan(
         from covey.storage import write_whole
 
         write_whole(plot, forecast_plot(table[0]))
+    floor = _floor(table[0])
     if as_json:
-        click.echo(json.dumps({"forecast": [asdict(each) for each in table], **answers}, indent=2))
+        limit = None if floor is None else asdict(floor)
+        click.echo(json.dumps({"forecast": [asdict(each) for each in table], "limit": limit, **answers}, indent=2))
         return
     click.echo(f"auto would take: {table[0].route}. Why: {table[0].why}.")
     show_table(
@@ -77,6 +94,8 @@ def plan(
     click.echo("Cost is relative to ordinary k-means (1.05: 5% more), forecast from fits of made-up data.")
     if not all(row.measured for row in table):
         click.echo("Some of this lies beyond what was measured: take it with caution.")
+    if floor is not None:
+        click.echo(f"What nobody can beat: {floor.statement} ({floor.source}; here about {floor.value:,.0f}·Δ²).")
     if "smallest_epsilon" in answers:
         click.echo(f"A cost of {target:g} should need epsilon {answers['smallest_epsilon']:g}.")
     if "smallest_n" in answers:

@@ -74,6 +74,7 @@ def test_the_command_answers_in_words_json_and_a_picture(tmp_path):
     assert words.exit_code == 0, words.output
     assert "tree" in words.output
     assert "should need epsilon" in words.output
+    assert "What nobody can beat" in words.output
     assert "rows." in words.output
     found = run.invoke(cli, ["plan", "--n", "1e4", "-d", "20", "-k", "10", "--delta", "1e-6", "--json"])
     assert [row["epsilon"] for row in json.loads(found.output)["forecast"]] == [0.1, 0.2, 0.5, 1.0, 2.0]

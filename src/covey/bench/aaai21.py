@@ -38,21 +38,21 @@ class Settings:
     """Everything that decides what is measured: recorded with the results."""
 
     made_up_rows: int | None = None  # small made-up rows in place of either set
-    ks: tuple[int, ...] = (4, 8, 16, 32, 64)
+    ks: tuple[int, ...] = (4, 16, 64)
     epsilon: float = 1.0
     runs: tuple[tuple[str, int], ...] = (
-        ("max-cover", 3),
+        ("max-cover", 2),
         ("max-cover, exact bound", 1),
         ("max-cover, NOISY-AVG", 1),
-        ("jl-candidates", 2),
-        ("lloyd", 3),
-        ("auto", 3),
+        ("jl-candidates", 1),
+        ("lloyd", 2),
+        ("auto", 2),
     )
-    plain_runs: int = 3
+    plain_runs: int = 2
     growth_picks: int = 16
     growth_rows: tuple[int, ...] = (12_500, 25_000, 50_000)
-    growth_dimensions: tuple[int, ...] = (3, 4, 5, 6)
-    growth_ratios: tuple[float, ...] = (1.0, 0.7, 0.5)
+    growth_dimensions: tuple[int, ...] = (3, 4, 5)
+    growth_ratios: tuple[float, ...] = (1.0, 0.7)
 
 
 FULL = Settings()
