@@ -97,15 +97,13 @@ def fit(*, data: str, k: int, algorithm: str, objective: str, **shared: Any) -> 
     options = Shared(**shared)
     domain = check_shared(data, options)
 
-    from covey.methods import clustering_algorithm
-
     made = make_release(
         data,
         options,
         k=k,
         domain=domain,
         objective=objective,
-        algorithm=clustering_algorithm(algorithm, objective),
+        algorithm=algorithm,
         parameters=read_params(options.param),
     )
     release = made.release

@@ -51,7 +51,7 @@ def coreset(
     from covey.coreset_files import to_json
     from covey.methods import coreset_algorithm
 
-    algorithm, parameters = coreset_algorithm(method, read_params(options.param), bounds=domain, data=data)
+    algorithm, parameters = coreset_algorithm(method, read_params(options.param))
     made = make_release(
         data, options, k=k, domain=domain, objective=objective, algorithm=algorithm, parameters=parameters
     )

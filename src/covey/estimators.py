@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from covey.coreset import Coreset
 from covey.errors import DataError
 from covey.fitting import fit
-from covey.methods import clustering_algorithm, coreset_algorithm
+from covey.methods import coreset_algorithm
 from covey.private.lattice import to_lattice
 from covey.private.tables import open_table
 from covey.public import check_columns, resolve_bounds
@@ -141,8 +141,7 @@ class _Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
 
     def fit(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
         """Cluster private rows: a numpy array, a pandas or polars frame, an Arrow table, or the path of a file."""
-        algorithm = clustering_algorithm(self.algorithm, self._objective)
-        self._fit(X, objective=self._objective, algorithm=algorithm, algorithm_params=self.algorithm_params)
+        self._fit(X, objective=self._objective, algorithm=self.algorithm, algorithm_params=self.algorithm_params)
         self.cluster_centers_ = np.array(self.release_.centres)
         self._n_features_out = len(self.cluster_centers_)
         return self
@@ -253,7 +252,7 @@ class PrivateCoreset(_Private):
 
     def fit(self, X: Any, y: Any = None) -> PrivateCoreset:  # noqa: ARG002
         """Make the coreset of private rows: arrays, frames and files as for `KMeans`."""
-        algorithm, parameters = coreset_algorithm(self.method, self.method_params, bounds=self.bounds, data=X)
+        algorithm, parameters = coreset_algorithm(self.method, self.method_params)
         self._fit(X, objective=self.objective, algorithm=algorithm, algorithm_params=parameters)
         self.coreset_ = Coreset.of(self.release_)
         return self
