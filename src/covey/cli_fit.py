@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from covey.errors import DataError, FormatError
-from covey.options import Shared, check_axes, check_outputs, read_bounds, read_sample
+from covey.options import Shared, check_axes, check_outputs, read_bounds, read_rows_per_person, read_sample
 from covey.words import printable
 
 if TYPE_CHECKING:
@@ -82,6 +82,9 @@ def make_release(
             algorithm_params=parameters,
             objective=objective,
             neighbours=options.neighbours,
+            person=options.person,
+            rows_per_person=read_rows_per_person(options.rows_per_person),
+            engine=options.engine,
             sample=read_sample(options.sample),
             ledger=book,
             dataset=options.dataset,

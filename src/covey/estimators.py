@@ -17,19 +17,21 @@ from covey.fitting import fit
 from covey.methods import coreset_algorithm
 from covey.private.lattice import to_lattice
 from covey.private.tables import open_table
-from covey.public import check_columns, resolve_bounds
+from covey.public import Person, check_columns, resolve_bounds
 from covey.queries.voronoi import exact_scores, nearest
 from covey.terminal import progress_bar, say
 
 SHARED = """bounds : public limits of each column, required: a `Box`, a `Ball`, a pair (lower, upper) of arrays, or a
         pair of numbers for every column. Never computed from the rows.
     neighbours : "add-remove" (one person more or less; the number of people is private) or "replace-one".
-    person, rows_per_person, zones : None and 1 in this version.
+    person, rows_per_person : None when each row is a person; or the column that says whose a row is, and how many rows
+        of a person count at most: a number, "auto" (chosen privately, so that all rows of 90% of the people count) or
+        "auto:0.8". Which of them count is drawn at random.
     sample : None, or fit a random sample, in time that does not grow with the number of rows: a rate such as 0.01, a
         whole number of rows, "auto" (as many as an error of 5% allows) or "auto:0.02". Epsilon holds for all rows;
         sizes and weights are scaled to all rows.
     ledger, dataset : a ledger (or its path) that the fit is charged to, and the name of the data set in it.
-    engine : "auto" or "memory".
+    engine : "auto", or where the rows are worked on: "memory", "files" (streamed, larger than memory), "spark".
     random_state : None draws all noise from the operating system. A seed makes the fit reproducible and **not
         private**; the certificate says so.
     progress : show a progress bar on a terminal. verbose : 1 prints the certificate after the fit."""
@@ -58,6 +60,8 @@ class _Private(BaseEstimator):
 
     n_clusters: int
     bounds: Any
+    person: str | None
+    rows_per_person: int | str
     progress: bool
     verbose: int
 
@@ -90,8 +94,9 @@ class _Private(BaseEstimator):
                 **shared,
             )
         table = open_table(X)
-        self._domain = resolve_bounds(self.bounds, names=table.names, width=table.width)
-        if self._all_columns() and not isinstance(X, str | PathLike):
+        names, width = Person(self.person, self.rows_per_person).columns_of(table.names, table.width)
+        self._domain = resolve_bounds(self.bounds, names=names, width=width)
+        if self._all_columns() and self.person is None and not isinstance(X, str | PathLike):
             validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
         else:
             self.n_features_in_ = self._domain.dimension
@@ -127,7 +132,7 @@ class _Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         algorithm_params: dict[str, Any] | None = None,
         neighbours: str = "add-remove",
         person: str | None = None,
-        rows_per_person: int = 1,
+        rows_per_person: int | str = 1,
         zones: Any = None,
         sample: Any = None,
         ledger: Any = None,
@@ -238,7 +243,7 @@ class PrivateCoreset(_Private):
         objective: str = "k-means",
         neighbours: str = "add-remove",
         person: str | None = None,
-        rows_per_person: int = 1,
+        rows_per_person: int | str = 1,
         zones: Any = None,
         sample: Any = None,
         ledger: Any = None,

@@ -16,22 +16,23 @@ from typing import Any
 
 import numpy as np
 
-import covey
-from covey.algorithms.outcome import LatticeCoreset, Outcome, whole_number
+from covey.algorithms.outcome import Outcome, whole_number
 from covey.algorithms.registry import Algorithm, find
 from covey.budget.accountant import Cost
 from covey.budget.ledger import Ledger
 from covey.budget.plan import Reserve
+from covey.certifying import certify
 from covey.errors import ParameterError
-from covey.events import exactly, float_at_least
+from covey.events import exactly
 from covey.noise.source import OsSource, SeededSource, Source
+from covey.people import cap, check_people
 from covey.post.public_random import public_rng
 from covey.private.curator import Curator
-from covey.private.memory import MemoryEngine
+from covey.private.opening import ENGINES, check_engine, open_engine
 from covey.private.tables import Table, open_table
 from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
-from covey.release import Certificate, LedgerHead, Release, WeightedPoints
-from covey.sampling import Thinned, Wish, read_sample, thin
+from covey.release import LedgerHead, Release
+from covey.sampling import Wish, read_sample, thin
 
 Progress = Callable[[int, int, str], None]
 
@@ -48,7 +49,7 @@ def fit(
     objective: str = "k-means",
     neighbours: str = "add-remove",
     person: str | None = None,
-    rows_per_person: int = 1,
+    rows_per_person: int | str = 1,
     zones: Any = None,
     sample: Any = None,
     ledger: Ledger | str | None = None,
@@ -70,12 +71,14 @@ def fit(
         engine=engine,
         sample=sample,
     )
-    refuse_planned(person=request.person, zones=zones)
+    refuse_planned(zones=zones)
     book, dataset = open_ledger(ledger, dataset)
     try:
         table = open_table(data)
-        domain = resolve_bounds(bounds, names=table.names, width=table.width)
+        names, width = request.person.columns_of(table.names, table.width)
+        domain = resolve_bounds(bounds, names=names, width=width)
         table.check_numeric(domain.columns if table.names is not None else None)
+        check_engine(request.engine, table, what=request.algorithm.name, engines=request.algorithm.engines)
         return run(request, table, domain, book, dataset=dataset, random_state=random_state, progress=progress)
     except MemoryError:  # numpy's own message tells the shape of the array, and so the exact number of rows
         raise MemoryError("the rows do not fit into memory; what was charged stays charged") from None
@@ -93,6 +96,7 @@ class Request:
     objective: str
     neighbours: Neighbours
     person: Person
+    engine: str = "auto"
     sample: Wish | None = None
 
     def run(self, curator: Curator, cost: Cost, seed: int | None) -> Outcome:
@@ -111,7 +115,7 @@ class Request:
             "parameters": {name: repr(value) for name, value in self.parameters.items()},
             "objective": self.objective,
             "neighbours": str(self.neighbours),
-            "person": [self.person.column, self.person.rows],
+            "person": [self.person.column, self.person.rows],  # the engine is not part of it: all give the same
             "columns": domain.columns,
             "domain": [domain.ball, *zip(domain.middle, domain.half, strict=True)],
             "seed": seed,
@@ -146,9 +150,9 @@ def check_request(
     if objective not in row.objectives:
         options = " or ".join(map(repr, row.objectives))
         raise ParameterError("objective", f"{algorithm!r} works for {options} only")
-    if engine != "auto" and engine not in row.engines:
-        options = ", ".join(map(repr, ("auto", *row.engines)))
-        raise ParameterError("engine", f"{algorithm!r} runs on {options}")
+    check_people(person, relation)
+    if engine not in ("auto", *ENGINES):
+        raise ParameterError("engine", f"must be one of {', '.join(map(repr, ('auto', *ENGINES)))}")
     if row.guarantee == "approximate" and delta is None:
         raise ParameterError("delta", f"{algorithm!r} promises (epsilon, delta): give a delta, well below 1/n")
     exceptional = Fraction(0) if delta is None else amount("delta", delta, below=1)
@@ -161,6 +165,7 @@ def check_request(
         objective=objective,
         neighbours=relation,
         person=person,
+        engine=engine,
         sample=read_sample(sample),
     )
 
@@ -182,10 +187,8 @@ def amount(name: str, value: Any, *, below: float = math.inf) -> Fraction:
     return exact
 
 
-def refuse_planned(*, person: Person, zones: Any) -> None:
+def refuse_planned(*, zones: Any) -> None:
     """Parameters whose meaning is fixed but whose machinery is not part of this version."""
-    if person.column is not None:
-        raise ParameterError("person", "this version protects single rows; merge each person's rows into one first")
     if zones is not None:
         raise ParameterError("zones", "are not part of this version; leave zones=None")
 
@@ -253,19 +256,32 @@ def run(
         )
 
     source: Source = OsSource() if seed is None else SeededSource(seed)
-    thinned = thin(
+
+    def rehearse(curator: Curator, cost: Cost) -> Outcome:
+        return request.run(curator, cost, 0)
+
+    capped = cap(
         table,
+        request.person,
+        domain=domain,
+        cost=Cost(request.epsilon, request.delta),
+        source=source,
+        charge=charge,
+        rehearse=rehearse,
+    )
+    thinned = thin(
+        capped.table,
         request.sample,
         k=request.k,
         domain=domain,
         neighbours=request.neighbours,
-        cost=Cost(request.epsilon, request.delta),
+        cost=capped.cost,
         source=source,
         charge=charge,
-        rehearse=lambda curator, cost: request.run(curator, cost, 0),
+        rehearse=rehearse,
     )
     curator = Curator(
-        MemoryEngine(thinned.table, domain),
+        open_engine(request.engine, thinned.table, domain, engines=request.algorithm.engines),
         domain=domain,
         neighbours=request.neighbours,
         source=source,
@@ -276,59 +292,6 @@ def run(
     outcome = request.run(curator, thinned.inner, seed)
     durable = book.path is not None  # one in memory ends with the process: nobody could look its head up
     head = LedgerHead(sequence=receipts[0].sequence, hash=receipts[0].hash) if durable else None
-    release = certify(request, domain, outcome, thinned, dataset=dataset, head=head, seeded=source.seeded)
+    release = certify(request, domain, outcome, capped, thinned, dataset=dataset, head=head, seeded=source.seeded)
     finished = book.finish(receipts[0], release.to_json())
     return Release.from_json(finished.document)  # with a key, the first to finish: not always this one
-
-
-def certify(
-    request: Request,
-    domain: Domain,
-    outcome: Outcome,
-    thinned: Thinned,
-    *,
-    dataset: str | None,
-    head: LedgerHead | None,
-    seeded: bool,
-) -> Release:
-    """What is published. Sizes and weights are of the sample, and so are scaled to all rows: free."""
-    notes = outcome.notes if thinned.scale == 1 else of_sample(outcome.notes)
-    notes = {**notes, "sample": thinned.notes} if thinned.notes else notes
-    certificate = Certificate(
-        algorithm=request.algorithm.name,
-        parameters={"k": request.k, **request.parameters, **notes},
-        epsilon=float_at_least(request.epsilon),
-        delta=float_at_least(request.delta),
-        neighbours=str(request.neighbours),
-        person=str(request.person),
-        domain=domain.describe(),
-        seeded=seeded,
-        covey=covey.__version__,
-        dataset=dataset,
-        ledger=head,
-    )
-    return Release(
-        objective=request.objective,
-        columns=list(domain.names),
-        centres=domain.from_lattice(outcome.centres).tolist(),
-        sizes=None if outcome.sizes is None else (outcome.sizes * thinned.scale).tolist(),
-        certificate=certificate,
-        synopsis=None if outcome.synopsis is None else outcome.synopsis.scaled(thinned.scale),
-        coreset=None if outcome.coreset is None else in_user_units(outcome.coreset, domain, thinned.scale),
-    )
-
-
-def of_sample(notes: Mapping[str, Any]) -> dict[str, Any]:
-    """Bounds on costs hold for the rows that an algorithm met, in their number: of a sample, that must be said."""
-    bounds = ("_error", "_error_one_query", "beyond_the_best")
-    return {f"{name}_of_sample" if name.endswith(bounds) else name: value for name, value in notes.items()}
-
-
-def in_user_units(coreset: LatticeCoreset, domain: Domain, scale: float) -> WeightedPoints:
-    """A coreset as it is published: in the units of the data, with weights that count all rows."""
-    width = np.array(domain.half) / domain.limit
-    return WeightedPoints(
-        points=domain.from_lattice(coreset.points).tolist(),
-        weights=(coreset.weights * scale).tolist(),
-        cells=None if coreset.cells is None else (coreset.cells * width).tolist(),
-    )

@@ -28,7 +28,11 @@ class Shared:
     delta: float | None
     param: tuple[str, ...]
     neighbours: str
+    person: str | None
+    rows_per_person: str
     sample: str | None
+    engine: str
+    master: str | None
     ledger_file: str | None
     dataset: str | None
     key: str | None
@@ -85,11 +89,31 @@ def release_options(command: Command) -> Command:
                 "public).",
             ),
             click.option(
+                "--person",
+                metavar="NAME",
+                help="The column that says whose a row is. Without it, each row is a person.",
+            ),
+            click.option(
+                "--rows-per-person",
+                default="1",
+                show_default=True,
+                metavar="M|auto",
+                help="With --person: how many rows of a person count at most; auto chooses privately.",
+            ),
+            click.option(
                 "--sample",
                 metavar="RATE|SIZE|auto",
                 help="Fit a random sample: 0.01 of the rows, or 100000 of them, or as many as 5% of error allow. "
                 "Epsilon holds for all rows.",
             ),
+            click.option(
+                "--engine",
+                type=click.Choice(["auto", "memory", "files", "spark"]),
+                default="auto",
+                show_default=True,
+                help="Where rows are worked on: in memory, streamed from files, or by Spark.",
+            ),
+            click.option("--master", metavar="URL", help="With --engine spark: the cluster, such as local[2]."),
             click.option("--ledger", "ledger_file", metavar="FILE", help="Charge the budget kept in this ledger."),
             click.option("--dataset", metavar="NAME", help="The data set's name in the ledger and in the certificate."),
             click.option("--key", metavar="KEY", help="With --ledger: the same key and request again costs nothing."),
@@ -189,13 +213,20 @@ def read_sample(text: str | None) -> float | int | str | None:
     return value
 
 
+def read_rows_per_person(text: str) -> int | str:
+    """`3` is a number of rows; `auto` and `auto:0.8` are left to the library."""
+    return int(text) if text.isdecimal() and len(text) < 10 else text
+
+
 def check_outputs(outputs: Sequence[str], *, inputs: Sequence[str]) -> None:
     """Refuse a file that cannot be written, or that would replace an input, before any budget is spent."""
     import tempfile
 
-    taken = [Path(path).resolve() for path in inputs]
+    taken = [place.resolve() for path in inputs for place in _meant(path)]
     for path in outputs:
         target = Path(path).resolve()
+        if any(place in target.parents for place in taken if place.is_dir()):
+            raise DataError(f"out: {path!r} would lie among the data, and be read as such; choose another folder")
         if target in taken:
             raise DataError(f"out: {path!r} is another file of this command; choose a name of its own")
         taken.append(target)
@@ -207,6 +238,13 @@ def check_outputs(outputs: Sequence[str], *, inputs: Sequence[str]) -> None:
             tempfile.TemporaryFile(dir=target.parent).close()
         except OSError as error:
             raise DataError(f"out: cannot write {path!r}: {error.strerror or 'input/output error'}") from None
+
+
+def _meant(path: str) -> Sequence[Path]:
+    """The path itself, or the files that a pattern such as data/*.parquet stands for."""
+    from covey.private.folders import find_files, is_pattern
+
+    return find_files(path).files if is_pattern(path) else [Path(path)]
 
 
 def check_axes(data: str, bounds: Box | Ball, *, lon: str | None, lat: str | None) -> None:

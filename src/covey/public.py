@@ -10,12 +10,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from covey.errors import DataError, ParameterError
+from covey.events import exactly
 
 
 class Neighbours(StrEnum):
@@ -33,21 +35,59 @@ class Neighbours(StrEnum):
             raise ParameterError("neighbours", f"must be {options}") from None
 
 
+USUAL_QUANTILE = Fraction(9, 10)
+MOST_ROWS_PER_PERSON = 10**6
+
+
 @dataclass(frozen=True)
 class Person:
-    """The privacy unit: whose presence is hidden. One row each, or all rows that share an id column."""
+    """The privacy unit: whose presence is hidden. One row each, or all rows that share an id column.
+
+    rows : how many rows of a person count at most; or "auto", or "auto:" and a share of the people ("auto:0.9") whose
+        rows should all count: the number is then chosen privately, and paid for.
+    """
 
     column: str | None = None
-    rows: int = 1
+    rows: Any = 1
 
     def __post_init__(self) -> None:
         if self.column is not None and (not isinstance(self.column, str) or not self.column):
             raise ParameterError("person", "must be the name of a column, or None when each row is a person")
-        whole = isinstance(self.rows, int | np.integer) and not isinstance(self.rows, bool)
-        if not whole or self.rows < 1:
-            raise ParameterError("rows_per_person", "must be a whole number, at least 1")
+        if isinstance(self.rows, str):
+            share = self.quantile
+            if share is None or not Fraction(1, 2) <= share <= Fraction(99, 100):
+                raise ParameterError("rows_per_person", 'must be a whole number, "auto", or "auto:" and 0.5 to 0.99')
+        else:
+            whole = isinstance(self.rows, int | np.integer) and not isinstance(self.rows, bool)
+            if not whole or not 1 <= self.rows <= MOST_ROWS_PER_PERSON:
+                raise ParameterError(
+                    "rows_per_person", f'must be a whole number from 1 to {MOST_ROWS_PER_PERSON:,}, or "auto"'
+                )
+            object.__setattr__(self, "rows", int(self.rows))
         if self.column is None and self.rows != 1:
             raise ParameterError("rows_per_person", "needs person= to name the id column that rows share")
+
+    @property
+    def quantile(self) -> Fraction | None:
+        """The share of the people whose rows should all count, if the number of rows is to be chosen by it."""
+        if not isinstance(self.rows, str):
+            return None
+        word, colon, number = self.rows.partition(":")
+        try:
+            share = exactly(number) if colon else USUAL_QUANTILE
+        except (ValueError, ZeroDivisionError):
+            return None
+        return share if word == "auto" else None
+
+    def with_rows(self, rows: int) -> Person:
+        """The same people, with the number of rows that was chosen."""
+        return Person(self.column, rows)
+
+    def columns_of(self, names: Sequence[str] | None, width: int) -> tuple[tuple[str, ...] | None, int]:
+        """The columns that bounds without names are for: all but the one that says whose a row is."""
+        if names is None or self.column is None or self.column not in names:
+            return None if names is None else tuple(names), width
+        return tuple(name for name in names if name != self.column), width - 1
 
     def __str__(self) -> str:
         if self.column is None:

@@ -22,7 +22,8 @@ from covey.budget.plan import Plan, Reserve, split
 from covey.errors import ParameterError
 from covey.events import exactly, float_at_least
 from covey.noise.mechanisms import DiscreteLaplace
-from covey.noise.source import SeededSource, Source
+from covey.noise.source import Source
+from covey.people import Enough, stopping_curator
 from covey.private.curator import Curator
 from covey.private.sampling import RowCount, SampledTable
 from covey.private.tables import Table
@@ -135,14 +136,16 @@ def thin(
         for_size, rest = split(cost.epsilon, *SIZE_SHARE)
         left, noise = Cost(rest, cost.delta), DiscreteLaplace(for_size)
 
-        def curator(budget: Cost, pay: Callable[[], None], of: Source) -> Curator:
-            return Curator(
-                RowCount(table), domain=domain, neighbours=neighbours, source=of, reserve=Reserve(budget), charge=pay
-            )
-
-        with suppress(_Enough):
-            rehearse(curator(left, _enough, SeededSource(0)), left)
-        counter = curator(Cost(for_size), charge, source)
+        with suppress(Enough):
+            rehearse(stopping_curator(table, domain, left), left)
+        counter = Curator(
+            RowCount(table, domain),
+            domain=domain,
+            neighbours=neighbours,
+            source=source,
+            reserve=Reserve(Cost(for_size)),
+            charge=charge,
+        )
         counter.reserve(Plan((noise.event(),)))
         n = noisy_size(counter, noise)
         notes |= {"rows_noisy": n, "epsilon_of_rows": float_at_least(for_size)}
@@ -151,14 +154,6 @@ def thin(
     inner = inner_cost(left, rate=rate)
     kept = table if rate == 1 else SampledTable.poisson(table, rate=rate, source=source)
     return Thinned(kept, inner, float(1 / rate), notes | _spent(inner))
-
-
-class _Enough(Exception):
-    """An algorithm has found nothing wrong and would now pay."""
-
-
-def _enough() -> None:
-    raise _Enough
 
 
 def _exact_size(table: Table, wish: Wish, *, k: int, d: int, cost: Cost, source: Source) -> Thinned:

@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from covey import KMeans
-from covey.private import memory, tables
+from covey.private import rows as row_engine
+from covey.private import tables
 from covey.private.memory import MemoryEngine
 from covey.private.tables import open_table
 from covey.public import Ball, Box, Domain, resolve_bounds
@@ -178,7 +179,7 @@ def test_missing_integers_are_missing():
 def test_the_size_of_chunks_and_pieces_never_shows(monkeypatch, tmp_path, chunk, piece):
     rows = awkward_rows(3000)
     expected = statistics(rows, BOUNDS[0])
-    monkeypatch.setattr(memory, "CHUNK_VALUES", chunk)
+    monkeypatch.setattr(row_engine, "CHUNK_VALUES", chunk)
     monkeypatch.setattr(tables, "PIECE_VALUES", piece)
     assert statistics(rows, BOUNDS[0]) == expected
     frame = pd.DataFrame(rows, columns=NAMES)

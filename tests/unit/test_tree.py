@@ -19,6 +19,7 @@ from covey.private import trees
 from covey.private.engine import exact
 from covey.private.lattice import to_lattice
 from covey.private.memory import MemoryEngine
+from covey.private.streaming import StreamEngine
 from covey.private.tables import ArrayTable
 from covey.public import Domain, Neighbours, resolve_bounds
 from covey.queries.grid import Grid
@@ -92,16 +93,16 @@ def pairs(nodes: Nodes) -> list:
     return list(zip(nodes.depths.tolist(), nodes.keys.tolist(), strict=True))
 
 
-class Streamed:
-    """An engine that only answers by key, as one that reads files will."""
+class Passes(StreamEngine):
+    """An engine that streams, keeps nothing, counts few nodes at once, and its passes."""
 
-    def __init__(self, rows: np.ndarray, domain: Domain) -> None:
-        self._inner = MemoryEngine(ArrayTable(rows), domain)
-        self.passes = 0
+    def __init__(self, rows: np.ndarray, domain: Domain, *, nodes_at_once: int) -> None:
+        super().__init__(ArrayTable(rows), domain)
+        self._kept, self.passes, self.nodes_at_once = None, 0, nodes_at_once
 
     def totals_by_key(self, query):
         self.passes += 1
-        return self._inner.totals_by_key(query)
+        return super().totals_by_key(query)
 
 
 def grown(rows, tree, mechanism, *, neighbours=ADD, seed=0, engine=None):
@@ -263,7 +264,7 @@ def test_the_tree_is_that_of_the_brute_force_twin(kind, d, g, epsilon, relation)
         assert pairs(grown(rows, tree, mechanism, neighbours=relation, seed=seed)) == twin
 
 
-def test_an_engine_that_streams_gives_the_same_tree_in_more_passes(monkeypatch):
+def test_an_engine_that_streams_gives_the_same_tree_in_more_passes():
     rng = np.random.default_rng(2)
     rows = np.concatenate([rng.normal(0.3, 1e-4, (2000, 2)), rng.uniform(-1, 1, (2000, 2))])
     for g, most in ((1, 62), (2, 24), (2, 5), (2, 0)):
@@ -271,10 +272,13 @@ def test_an_engine_that_streams_gives_the_same_tree_in_more_passes(monkeypatch):
         mechanism = PrivTree(ONE, 2**g)
         expected = pairs(grown(rows, tree, mechanism))
         for size in (1, 2**6, 2**10):
-            monkeypatch.setattr(trees, "TABLE", size)
-            engine = Streamed(rows, tree.domain)
+            engine = Passes(rows, tree.domain, nodes_at_once=size)
             assert pairs(grown(rows, tree, mechanism, engine=engine)) == expected
             assert (engine.passes > 1) == (most > 5 or (most > 0 and size < 2**10))
+            leaves = TreeLeaves(tree, grown(rows, tree, mechanism, engine=engine))
+            fresh = MemoryEngine(ArrayTable(rows), tree.domain).total(leaves)
+            assert engine._leaves is None or engine._leaves[1].tolist() == fresh.tolist()
+            assert engine.total(leaves).tolist() == fresh.tolist()
 
 
 def test_nodes_below_given_ones_and_the_rest():
@@ -375,8 +379,8 @@ def test_rows_moved_to_cells_grow_a_tree_too(curator_of):
 
 @pytest.mark.parametrize("at_once", [1, 1000, 2**22])
 def test_totals_by_key_are_those_of_all_rows_however_they_are_sorted(monkeypatch, at_once):
-    monkeypatch.setattr("covey.private.memory.SORTED_ROWS", at_once)
-    monkeypatch.setattr("covey.private.memory.CHUNK_VALUES", 500)
+    monkeypatch.setattr("covey.private.rows.WAITING", at_once)
+    monkeypatch.setattr("covey.private.rows.CHUNK_VALUES", 500)
     rows = np.random.default_rng(6).normal(0, 0.3, (3000, 2))
     tree = Tree(box(2), axes_per_split=2)
     engine = MemoryEngine(ArrayTable(rows), tree.domain)

@@ -38,7 +38,7 @@ class Algorithm:
     guarantee: str = "pure"  # "pure": ε; "approximate": (ε, δ); "either": (ε, δ) if a delta is given, else ε
     objectives: tuple[str, ...] = ("k-means",)
     neighbours: tuple[Neighbours, ...] = BOTH
-    engines: tuple[str, ...] = ("memory",)
+    engines: tuple[str, ...] = ("memory", "files", "spark")
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -83,6 +83,7 @@ ALGORITHMS: dict[str, Algorithm] = {
             run=blocks,
             summary="k-means in random blocks, averaged",
             paper="GkM, GkM-3K (Su et al. 2016)",
+            engines=("memory",),
         ),
         Algorithm(name="genetic", run=genetic, summary="a private genetic search", paper="PGkM (Su et al. 2016)"),
         Algorithm(name="hybrid", run=hybrid, summary="a grid, then one noisy round", paper="Hybrid (Su et al. 2016)"),
@@ -128,6 +129,7 @@ ALGORITHMS: dict[str, Algorithm] = {
             paper="Nguyen, Chaturvedi, Xu 2021",
             guarantee="approximate",
             neighbours=(Neighbours.ADD_REMOVE,),
+            engines=("memory",),
         ),
     )
 }

@@ -33,7 +33,7 @@ from covey.errors import DataError, ParameterError
 from covey.noise.laplace import discrete_laplace
 from covey.noise.source import OsSource
 from covey.post.public_random import public_rng
-from covey.private.memory import cores
+from covey.private.threads import cores
 from covey.storage import write_whole
 
 Row = dict[str, Any]

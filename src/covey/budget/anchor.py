@@ -8,6 +8,7 @@ is on disk before rows are read. A ledger may be ahead of its anchor: a process 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,6 +17,8 @@ import msgspec
 
 from covey.budget.chain import State
 from covey.errors import LedgerError
+
+_BUSY_SECONDS = 60.0  # as for the ledger itself
 
 
 class Anchor(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="format", tag="covey-anchor-1"):
@@ -65,7 +68,12 @@ def start(path: str, *, ledger: str, sequence: int, hash: str) -> None:
     with held(path), _explained(path):
         if os.path.lexists(path):
             raise LedgerError(f"{path}: exists already; an anchor serves one ledger")
-        _write(path, Anchor(ledger=ledger, sequence=sequence, hash=hash))
+        try:
+            _write(path, Anchor(ledger=ledger, sequence=sequence, hash=hash))
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(path)  # the ledger it was for is given up: left behind, it would stand in the next one's way
+            raise
 
 
 def advance(path: str, *, ledger: str, sequence: int, hash: str) -> None:
@@ -99,12 +107,27 @@ def held(path: str | None) -> Iterator[None]:
         lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         with _explained(path):
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            _lock(lock, path)
         yield
     finally:
         with suppress(OSError):
             fcntl.flock(lock, fcntl.LOCK_UN)  # closing alone would not do if the process was forked meanwhile
         os.close(lock)
+
+
+def _lock(file: int, path: str) -> None:
+    """Wait for the lock, but not for ever: a process that was stopped while it held the lock would stop all others."""
+    import fcntl
+
+    deadline = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                reason = "another process has held the anchor for more than a minute; try again"
+                raise LedgerError(f"{path}: {reason}") from None
+            time.sleep(0.002)
 
 
 @contextmanager

@@ -81,3 +81,14 @@ class SeededSource:
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("a noise source cannot be pickled or copied: make a new one where it is needed")
+
+
+def new_key(source: Source) -> bytes:
+    """256 random bits that stand for streams of words which can be drawn again."""
+    return source.words(4, np.uint64).astype("<u8").tobytes()
+
+
+def keyed_words(key: bytes, number: int, count: int) -> NDArray[np.uint64]:
+    """`count` uniform words: stream `number` of a key, the same whenever it is asked for. SHAKE-128 in counter mode."""
+    stream = hashlib.shake_128(b"covey stream 1, " + key + number.to_bytes(8, "little")).digest(8 * count)
+    return np.frombuffer(stream, dtype="<u8").astype(np.uint64, copy=False)

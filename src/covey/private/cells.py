@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ from covey.private.engine import Sealed
 from covey.queries.base import KeyedQuery, Query
 from covey.queries.blocks import BlockCentres
 from covey.queries.grid import MOST_CELLS, Grid
+from covey.queries.projection import Projection
+from covey.queries.tree import TreeLeaves
 from covey.queries.voronoi import exact_scores
 
 Integers = NDArray[np.int64]
@@ -26,6 +29,8 @@ class CellEngine(Sealed):
     Moving each row to its cell is a map of single rows, so neighbours stay neighbours. The table is made when it is
     first needed.
     """
+
+    nodes_at_once = None
 
     def __init__(self, grid: Grid, read: Callable[[], tuple[Integers, Integers]]) -> None:
         if grid.cells > MOST_CELLS:
@@ -90,6 +95,15 @@ class CellEngine(Sealed):
         count = rows.shape[1]
         block = (source.words(count, np.uint64) % np.uint64(query.blocks)).astype(np.int64)
         return query.outputs(rows, block, source.words(count, np.uint64))
+
+    def remember(self, query: TreeLeaves, counts: Integers) -> None:
+        """A table of cells is quick to count again."""
+
+    def projected(self, projection: Projection) -> NoReturn:  # noqa: ARG002
+        raise ParameterError("curator", "project rows before they are moved to cells")
+
+    def split(self, parts: int, source: Source) -> NoReturn:  # noqa: ARG002
+        raise ParameterError("curator", "split rows before they are moved to cells")
 
 
 def squared_distances(points: NDArray[np.int32], centres: Integers) -> NDArray[np.float64]:

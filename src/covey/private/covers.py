@@ -47,7 +47,7 @@ def cover(engine: Engine, query: Cover, mechanism: Covers, *, source: Source) ->
     """
     if not isinstance(engine, MemoryEngine):
         raise ParameterError("curator", "cover rows before they are moved to cells")
-    blocks = [query.inside(block) for block in engine._load()]
+    blocks = [query.inside(block) for block in engine.rows()]
     left = np.concatenate([np.empty((query.domain.dimension, 0), dtype=np.int64), *blocks], axis=1)
     found = []
     for grid, side in enumerate(query.sides):

@@ -23,7 +23,6 @@ from covey.noise.source import Source
 from covey.private.cells import CellEngine
 from covey.private.covers import Covers, cover
 from covey.private.engine import Engine, Sealed, exact
-from covey.private.memory import MemoryEngine
 from covey.private.trees import Grows, grow
 from covey.public import Domain, Neighbours
 from covey.queries.base import KeyedQuery, Query, WholeQuery
@@ -42,6 +41,13 @@ class Adds(Protocol):
 
     def event(self) -> Event: ...
     def add(self, exact: Integers, sensitivity: Sensitivity, source: Source) -> Integers: ...
+
+
+class AddsChain(Protocol):
+    """A mechanism that adds noise at several privacy levels, each made from the next less private one."""
+
+    def event(self) -> Event: ...
+    def add_chain(self, exact: Integers, sensitivity: Sensitivity, source: Source) -> list[Integers]: ...
 
 
 class AddsByKey(Protocol):
@@ -98,6 +104,11 @@ class Curator(Sealed):
         """The statistic plus noise."""
         sensitivity = self._pay(query, mechanism.event())
         return mechanism.add(exact(self._engine, query), sensitivity, self._source)
+
+    def release_chain(self, query: Query | WholeQuery, mechanism: AddsChain) -> list[Integers]:
+        """The statistic at every level of a chain, most private first: one event for all. Proof: noise/chain.md."""
+        sensitivity = self._pay(query, mechanism.event())
+        return mechanism.add_chain(exact(self._engine, query), sensitivity, self._source)
 
     def release_by_key(self, query: KeyedQuery, mechanism: AddsByKey) -> tuple[Integers, Integers]:
         """Keys whose noisy count passes the mechanism's threshold, ascending, and those counts."""
@@ -177,8 +188,6 @@ class Curator(Sealed):
     def project(self, projection: Projection) -> Curator:
         """The rows' images under a public linear map. Neighbours stay neighbours."""
         self._same_domain(projection.domain)
-        if not isinstance(self._engine, MemoryEngine):
-            raise ParameterError("curator", "project rows before they are moved to cells")
         return self._narrowed(self._engine.projected(projection), projection.target)
 
     def split(self, parts: int, plan: Plan) -> list[Curator]:
@@ -187,7 +196,7 @@ class Curator(Sealed):
         One person is in one part, under either relation, whatever the values: the coins belong to places in the
         table. So what all parts release together costs what one part does (parallel composition; cells.md).
         """
-        if not isinstance(self._engine, MemoryEngine):
+        if isinstance(self._engine, CellEngine):
             raise ParameterError("curator", "split rows before they are moved to cells")
         if parts < 1:
             raise ParameterError("parts", "must be at least 1")

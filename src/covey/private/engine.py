@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NoReturn, Protocol
 
 import numpy as np
@@ -11,10 +12,17 @@ from covey.noise.source import Source
 from covey.queries.base import KeyedQuery, Query, WholeQuery
 from covey.queries.blocks import BlockCentres
 from covey.queries.grid import Grid
+from covey.queries.projection import Projection
+from covey.queries.tree import TreeLeaves
 
 
 class Engine(Protocol):
     """A place where rows live. All answers are exact integers, independent of the order and batching of rows."""
+
+    @property
+    def nodes_at_once(self) -> int | None:
+        """How many nodes of a tree one pass may count; None: any number."""
+        ...
 
     def total(self, query: Query) -> NDArray[np.int64]:
         """The statistic, summed over all rows."""
@@ -30,6 +38,18 @@ class Engine(Protocol):
 
     def block_outputs(self, query: BlockCentres, source: Source) -> NDArray[np.int64]:
         """The query's answer for each of its blocks; every row draws its block from `source`, by coins of its own."""
+        ...
+
+    def remember(self, query: TreeLeaves, counts: NDArray[np.int64]) -> None:
+        """Exact counts of leaves that growing their tree has found; the engine may answer with them, or count again."""
+        ...
+
+    def projected(self, projection: Projection) -> Engine:
+        """The rows' images under a public projection."""
+        ...
+
+    def split(self, parts: int, source: Source) -> Sequence[Engine]:
+        """Every row in one of `parts` engines, by a coin of its own that does not depend on any value."""
         ...
 
 

@@ -17,11 +17,11 @@ from covey.errors import BudgetError, ParameterError
 from covey.noise.gaps import choose, kept
 from covey.noise.source import Source
 from covey.private.engine import Sealed
+from covey.private.rows import RowEngine
 from covey.private.tables import Piece, Places, Table
-from covey.queries.base import KeyedQuery, Query
-from covey.queries.blocks import BlockCentres
+from covey.public import Domain
+from covey.queries.base import Query
 from covey.queries.counts import Count
-from covey.queries.grid import Grid
 
 
 class SampledTable(Sealed):
@@ -60,23 +60,27 @@ class SampledTable(Sealed):
     def chosen(self, columns: Sequence[str] | None, places: Iterator[Places]) -> NoReturn:  # noqa: ARG002
         raise BudgetError("sample: is not sampled again")
 
+    def check_person(self, person: str) -> NoReturn:  # noqa: ARG002
+        raise ParameterError("person", "cannot be combined with sample, which draws rows and not people")
 
-class RowCount(Sealed):
+    def pieces_with_ids(self, columns: Sequence[str] | None, person: str) -> NoReturn:  # noqa: ARG002
+        self.check_person(person)
+
+    def check_unchanged(self) -> None:
+        self._table.check_unchanged()
+
+
+class RowCount(RowEngine):
     """An engine that knows the number of rows of a table, and nothing else: what a rate is derived from."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, domain: Domain) -> None:
+        super().__init__(domain)
         self._table = table
 
     def total(self, query: Query) -> NDArray[np.int64]:
         if type(query) is not Count:
-            raise ParameterError("query", "only the number of rows is known here")
+            return super().total(query)
         return np.array([self._table.rows()], dtype=np.int64)
 
-    def totals_by_key(self, query: KeyedQuery) -> NoReturn:  # noqa: ARG002
-        raise ParameterError("query", "only the number of rows is known here")
-
-    def cells(self, grid: Grid) -> NoReturn:  # noqa: ARG002
-        raise ParameterError("query", "only the number of rows is known here")
-
-    def block_outputs(self, query: BlockCentres, source: Source) -> NoReturn:  # noqa: ARG002
+    def _units(self) -> NoReturn:
         raise ParameterError("query", "only the number of rows is known here")

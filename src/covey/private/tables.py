@@ -2,7 +2,8 @@
 
 A `Table` knows its column names and types; `pieces` yields functions, each of which reads one piece of the rows as an
 array of shape (columns, rows), with missing values as NaN. Pieces may be read on several threads. `chosen` does
-the same for rows at some places only, and in memory visits no others.
+the same for rows at some places only, and in memory visits no others; `pieces_with_ids` tells whose each row is. An
+unchanged table is always cut into the same pieces, in the same order.
 """
 
 from __future__ import annotations
@@ -10,17 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from os import PathLike
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.errors import DataError, NotNumericError
+from covey.errors import DataError, NotNumericError, ParameterError
 from covey.private.engine import Sealed
+
+if TYPE_CHECKING:
+    from covey.private.ids import Ids, PieceWithIds
 
 Piece = Callable[[], NDArray[np.float64]]
 Places = NDArray[np.int64]
 Reader = Callable[[slice | Places], Any]
+IdReader = Callable[[slice], Any]
 PIECE_VALUES = 2**19  # about 4 MB of float64 a piece
 
 
@@ -43,6 +48,18 @@ class Table(Protocol):
 
     def chosen(self, columns: Sequence[str] | None, places: Iterator[Places]) -> Iterator[Piece]:
         """Pieces of the rows at these places, which ascend block by block; those beyond the last row are ignored."""
+        ...
+
+    def check_person(self, person: str) -> None:
+        """Refuse a person column that is not there or holds no ids, before any charge."""
+        ...
+
+    def pieces_with_ids(self, columns: Sequence[str] | None, person: str) -> Iterator[PieceWithIds]:
+        """Pieces together with the cell of the person column of each row, as covey.private.ids has them."""
+        ...
+
+    def check_unchanged(self) -> None:
+        """Refuse a file that is no longer the one that was opened. Rows in memory are the caller's to keep."""
         ...
 
 
@@ -104,6 +121,15 @@ class ArrayTable(Sealed):
         for block in within(places, len(self._array), step=piece_rows(self.width)):
             yield partial(_read_array, self._array, block)
 
+    def check_person(self, person: str) -> NoReturn:  # noqa: ARG002
+        raise ParameterError("person", "needs columns with names; pass a pandas, polars or Arrow table, or a file")
+
+    def pieces_with_ids(self, columns: Sequence[str] | None, person: str) -> NoReturn:  # noqa: ARG002
+        self.check_person(person)
+
+    def check_unchanged(self) -> None:
+        """An array in memory cannot be replaced."""
+
 
 def _read_array(array: NDArray[Any], places: slice | Places) -> NDArray[np.float64]:
     part = array[places]
@@ -117,16 +143,20 @@ def _read_array(array: NDArray[Any], places: slice | Places) -> NDArray[np.float
 class FrameTable(Sealed):
     """A pandas or polars frame, or an Arrow table: named columns, converted piece by piece.
 
-    `reader(name)` refuses a column whose type is not numeric, and otherwise returns read(slice or places).
+    `reader(name)` refuses a column whose type is not numeric, and otherwise returns read(slice or places);
+    `ids(name)` does the same for a column of people, by slices.
     """
 
-    def __init__(self, names: Sequence[Any], rows: int, reader: Callable[[str], Reader]) -> None:
+    def __init__(
+        self, names: Sequence[Any], rows: int, reader: Callable[[str], Reader], ids: Callable[[str], IdReader]
+    ) -> None:
         if not names:
             raise DataError("data: 0 feature(s): the table has no columns while a minimum of 1 is required.")
         self.names = tuple(str(name) for name in names)
         self.width = len(self.names)
         self._rows = rows
         self._reader = cache(reader)
+        self._ids = cache(ids)
 
     def check_numeric(self, columns: Sequence[str] | None) -> None:
         for name in columns or self.names:
@@ -147,6 +177,23 @@ class FrameTable(Sealed):
         for block in within(places, self._rows, step=piece_rows(len(readers))):
             yield partial(_read_columns, readers, block, len(block))
 
+    def check_person(self, person: str) -> None:
+        from covey.private.ids import check_name
+
+        check_name(person, self.names)
+        self._ids(person)
+
+    def pieces_with_ids(self, columns: Sequence[str] | None, person: str) -> Iterator[PieceWithIds]:
+        self.check_person(person)
+        readers, ids = [self._reader(name) for name in columns or self.names], self._ids(person)
+        step = piece_rows(len(readers))
+        for start in range(0, self._rows, step):
+            places = slice(start, min(start + step, self._rows))
+            yield partial(_read_with_ids, partial(_read_columns, readers, places, places.stop - start), ids, places)
+
+    def check_unchanged(self) -> None:
+        """A table in memory cannot be replaced."""
+
 
 def _read_columns(readers: list[Reader], places: slice | Places, count: int) -> NDArray[np.float64]:
     piece = np.empty((len(readers), count))
@@ -154,6 +201,10 @@ def _read_columns(readers: list[Reader], places: slice | Places, count: int) -> 
         for row, read in zip(piece, readers, strict=True):
             row[:] = read(places)
     return piece
+
+
+def _read_with_ids(piece: Piece, ids: IdReader, places: slice) -> tuple[NDArray[np.float64], Ids]:
+    return piece(), ids(places)
 
 
 def numbers_of(values: Any, column: object) -> NDArray[np.float64]:
@@ -187,7 +238,12 @@ def _pandas(frame: Any) -> FrameTable:
             raise not_numeric(name, str(series.dtype).partition("[")[0])  # a sparse type's brackets hold a value
         return lambda places: series.iloc[places].to_numpy(dtype=np.float64, na_value=np.nan)
 
-    return FrameTable(names, len(frame), reader)
+    def ids(name: str) -> IdReader:
+        from covey.private.ids import pandas_ids
+
+        return pandas_ids(frame.iloc[:, names.index(name)], name)
+
+    return FrameTable(names, len(frame), reader, ids)
 
 
 def _polars(frame: Any) -> FrameTable:
@@ -198,7 +254,12 @@ def _polars(frame: Any) -> FrameTable:
             raise not_numeric(name, series.dtype.base_type())  # an Enum's full name lists its values
         return lambda places: arrow_numbers(series[places].to_arrow())
 
-    return FrameTable(frame.columns, frame.height, reader)
+    def ids(name: str) -> IdReader:
+        from covey.private.ids import polars_ids
+
+        return polars_ids(frame.get_column(name), name)
+
+    return FrameTable(frame.columns, frame.height, reader, ids)
 
 
 def arrow_numbers(column: Any) -> NDArray[np.float64]:
@@ -241,7 +302,14 @@ def _arrow(table: Any) -> FrameTable:
             raise not_numeric(name, values.type)
         return lambda places: arrow_numbers(arrow_rows(values, places))
 
-    return FrameTable(table.column_names, table.num_rows, reader)
+    def ids(name: str) -> IdReader:
+        from covey.private.ids import arrow_ids, family_of
+
+        values = table.column(name)
+        family_of(name, values.type)
+        return lambda places: arrow_ids(arrow_rows(values, places))
+
+    return FrameTable(table.column_names, table.num_rows, reader, ids)
 
 
 def open_table(data: Any) -> Table:

@@ -1,8 +1,8 @@
 """A tree grown level by level behind the door: exact counts in, decisions with noise, leaves out. Proof: noise/tree.md.
 
 The rows are passed over once for many levels: they are counted in the nodes that hold any of them some levels down, and
-the counts of the nodes above are sums of these. In memory one pass serves all levels. An engine that streams rows
-keeps a table of at most `TABLE` nodes, and passes again for what is below the nodes that still split.
+the counts of the nodes above are sums of these. Of few rows in memory one pass serves all levels; otherwise a pass
+counts as many nodes as the engine says, and another one what is below the nodes that still split.
 """
 
 from __future__ import annotations
@@ -14,14 +14,12 @@ from numpy.typing import NDArray
 
 from covey.events import Event
 from covey.noise.source import Source
-from covey.private.cells import CellEngine
 from covey.private.engine import Engine, Sealed
 from covey.private.memory import MemoryEngine
 from covey.public import Neighbours
-from covey.queries.tree import Nodes, Tree, TreeNodes
+from covey.queries.tree import Nodes, Tree, TreeLeaves, TreeNodes
 
 MOST_NODES = 2**20  # of a level: if the next one would be wider, the tree stops growing
-TABLE = 2**20  # nodes that one pass over streamed rows counts, or the level itself if that is wider
 
 Integers = NDArray[np.int64]
 
@@ -44,21 +42,26 @@ def grow(engine: Engine, tree: Tree, mechanism: Grows, *, neighbours: Neighbours
     bits, children = tree.axes_per_split, np.arange(tree.fan_out)
     nodes = local = np.zeros(1, dtype=np.int64)  # keys in the tree, and in the table of the last pass
     depth, table = 0, _Table()
-    leaves: list[tuple[int, Integers]] = []
+    leaves: list[tuple[int, Integers, Integers | None]] = []
     while len(nodes) and depth < tree.deepest:
         if depth > table.bottom:
             table, local = _count(engine, tree, nodes, depth), np.arange(len(nodes))
         counts = table.rows(local, shift=(table.bottom - depth) * bits)
         split = mechanism.splits(counts, depth=depth, neighbours=neighbours, source=source)
-        leaves.append((depth, nodes[~split]))
+        leaves.append((depth, nodes[~split], counts[~split]))
         nodes, local = nodes[split], local[split]
         if len(nodes) * tree.fan_out > MOST_NODES:
             break
         nodes, local = (((each << bits)[:, None] + children).ravel() for each in (nodes, local))
         depth += 1
-    leaves.append((depth, nodes))
-    depths = np.concatenate([np.full(len(keys), depth, dtype=np.int64) for depth, keys in leaves])
-    return tree.in_order(depths, np.concatenate([keys for _, keys in leaves]))
+    known = table.rows(local, shift=(table.bottom - depth) * bits) if depth <= table.bottom else None
+    leaves.append((depth, nodes, known if len(nodes) else nodes))
+    depths = np.concatenate([np.full(len(keys), depth, dtype=np.int64) for depth, keys, _ in leaves])
+    keys = np.concatenate([keys for _, keys, _ in leaves])
+    found = [rows for _, _, rows in leaves if rows is not None]
+    if len(found) == len(leaves):
+        engine.remember(TreeLeaves(tree, Nodes(depths, keys)), np.concatenate(found)[tree.order(depths, keys)])
+    return tree.in_order(depths, keys)
 
 
 class _Table(Sealed):
@@ -81,18 +84,19 @@ class _Table(Sealed):
 def _count(engine: Engine, tree: Tree, nodes: Integers, depth: int) -> _Table:
     """One pass over the rows: how many are in each node below these, as far down as the engine may go at once."""
     levels = tree.deepest - 1 - depth  # the deepest level decides nothing
-    if not isinstance(engine, MemoryEngine | CellEngine):
-        levels = min(levels, _levels(len(nodes), tree.axes_per_split))
+    at_once = engine.nodes_at_once
+    if at_once is not None:
+        levels = min(levels, _levels(len(nodes), tree.axes_per_split, most=at_once))
     query = TreeNodes(tree, nodes=nodes, depth=depth, levels=levels)
-    if isinstance(engine, MemoryEngine):
+    if at_once is None and isinstance(engine, MemoryEngine):
         return _Table(engine.sorted_keys(query), bottom=depth + levels)
     keys, counts = engine.totals_by_key(query)
     return _Table(keys, np.concatenate([[0], np.cumsum(counts)]), bottom=depth + levels)
 
 
-def _levels(nodes: int, bits: int) -> int:
+def _levels(nodes: int, bits: int, *, most: int) -> int:
     """How many levels below so many nodes fit into a table."""
     levels = 0
-    while nodes << (levels + 1) * bits <= TABLE:
+    while nodes << (levels + 1) * bits <= most:
         levels += 1
     return levels

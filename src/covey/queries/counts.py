@@ -77,6 +77,10 @@ class OccupiedCells:
     def domain(self) -> Domain:
         return self.grid.domain
 
+    @property
+    def size(self) -> int:
+        return self.grid.cells
+
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         return one_unit(neighbours)
 

@@ -96,8 +96,12 @@ class Tree:
             raise ParameterError("nodes", f"need a depth from 0 to {self.deepest} for each key")
         if (keys < 0).any() or (keys >> depths * self.axes_per_split).any():
             raise ParameterError("nodes", "must have keys of their depth")
-        order = np.lexsort((depths, keys << (self.deepest - depths) * self.axes_per_split))
+        order = self.order(depths, keys)
         return Nodes(depths[order], keys[order])
+
+    def order(self, depths: Integers, keys: Integers) -> Integers:
+        """What sorts nodes by the first place that each covers."""
+        return np.lexsort((depths, keys << (self.deepest - depths) * self.axes_per_split))
 
     def starts(self, nodes: Nodes, depth: int) -> Integers:
         """The first key that each node covers at a depth none of them exceeds."""
@@ -166,6 +170,14 @@ class TreeLeaves:
     @property
     def size(self) -> int:
         return len(self.leaves)
+
+    def same(self, other: TreeLeaves) -> bool:
+        """Whether two queries ask for the same counts."""
+        return (
+            self.tree == other.tree
+            and np.array_equal(self.leaves.depths, other.leaves.depths)
+            and np.array_equal(self.leaves.keys, other.leaves.keys)
+        )
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         return one_unit(neighbours)

@@ -1,0 +1,35 @@
+"""What each row may cost, if a person with several rows is to be protected: group privacy. Proof: people.md."""
+
+from __future__ import annotations
+
+from decimal import ROUND_FLOOR, Context, Decimal, localcontext
+from fractions import Fraction
+
+from covey.budget.accountant import Cost
+from covey.errors import ParameterError
+
+DIGITS = 100
+SLACK = Decimal("1e-50")  # relative; far more than the roundings of a few operations on 100 digits
+DELTA_STEPS = 10**30
+MOST_ROWS = 10**6
+
+
+def row_cost(person: Cost, *, rows: int) -> Cost:
+    """The cost of single rows such that all `rows` of a person together cost at most `person`.
+
+    Guarantee: a mechanism of this cost for adding or removing one row has cost `person` for adding or removing up to
+    `rows` of them. Epsilon is divided, exactly; delta becomes delta·(e^(ε/m) - 1)/(e^ε - 1), rounded down.
+    """
+    if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MOST_ROWS:
+        raise ParameterError("rows_per_person", f"must be a whole number from 1 to {MOST_ROWS:,}")
+    if rows == 1:
+        return person
+    each = person.epsilon / rows
+    if person.delta == 0:
+        return Cost(each)
+    with localcontext(Context(prec=DIGITS)):
+        part, whole = (Decimal(e.numerator) / Decimal(e.denominator) for e in (each, person.epsilon))
+        share = (part.exp() - 1) / (whole.exp() - 1) * (1 - SLACK)
+        steps = Decimal(person.delta.numerator) / Decimal(person.delta.denominator) * share * DELTA_STEPS
+        delta = Fraction(int((steps * (1 - SLACK)).to_integral_value(rounding=ROUND_FLOOR)), DELTA_STEPS)
+    return Cost(each, delta)

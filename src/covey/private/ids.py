@@ -1,0 +1,128 @@
+"""Who a row belongs to: a person column of any table, as Arrow arrays of one of two types.
+
+Whole numbers, numbers and booleans become int64; text, bytes and decimals become large_binary. Equal cells are equal
+ids, in whichever piece or file they stand; a number without a fraction is the same id as the whole number. Missing
+values, NaN among them, are null. No message repeats an id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from covey.errors import ParameterError
+
+Ids = Any  # a pyarrow.Array of int64 or large_binary
+PieceWithIds = Callable[[], tuple[NDArray[np.float64], Ids]]
+WHOLE = 2.0**63
+PLAIN = pa.large_binary()
+
+
+def check_name(person: str, names: Sequence[str]) -> None:
+    """Refuse a column that is not there, or is there twice."""
+    if names.count(person) == 0:
+        raise ParameterError("person", f"the data has no column {person!r}; it has {', '.join(map(repr, names))}")
+    if names.count(person) > 1:
+        raise ParameterError("person", f"the data has several columns {person!r}; give each a name of its own")
+
+
+def unsupported(person: str, kind: str) -> ParameterError:
+    return ParameterError("person", f"column {person!r} holds {kind}; it must hold one number or one text for each row")
+
+
+def family(kind: Any) -> str | None:
+    """Columns of one family have ids that can be compared; None if they are no ids at all."""
+    types = pa.types
+    if types.is_dictionary(kind):
+        return family(kind.value_type)
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
+        return "numbers"
+    if types.is_decimal(kind):
+        return f"decimals of {kind.scale} digits"  # 7 and 7.00 would be two people
+    texts = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary, types.is_fixed_size_binary)
+    if any(each(kind) for each in texts) or types.is_string_view(kind) or types.is_binary_view(kind):
+        return "text"
+    return None
+
+
+def family_of(person: str, kind: Any) -> str:
+    """The family of a column, or a refusal that names what it holds in general terms."""
+    found = family(kind)
+    if found is None:
+        types = pa.types
+        what = "lists or structures" if types.is_nested(kind) else "dates or times" if types.is_temporal(kind) else ""
+        raise unsupported(person, what or "values of a type that cannot be compared")
+    return found
+
+
+def arrow_ids(column: Any) -> Ids:
+    """An Arrow column of a supported type, chunked or not, as ids."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    if isinstance(column, pa.ChunkedArray):  # no chunk, or too many bytes for one
+        column = pa.concat_arrays([arrow_ids(each) for each in column.chunks] or [pa.array([], column.type)])
+    if pa.types.is_dictionary(column.type):
+        return arrow_ids(column.dictionary).take(column.indices)
+    if pa.types.is_floating(column.type):
+        return _of_floats(column.cast(pa.float64()))
+    if family(column.type) == "text":
+        return column.cast(pa.large_binary())
+    if pa.types.is_decimal(column.type):
+        return column.cast(pa.large_string()).cast(pa.large_binary())
+    return column.cast(pa.int64(), safe=False)  # a large unsigned number wraps round, and stays itself alone
+
+
+def _of_floats(column: Any) -> Ids:
+    values = column.to_numpy(zero_copy_only=False)
+    whole = (np.trunc(values) == values) & (np.abs(values) < WHOLE)
+    ids = np.where(whole, np.where(whole, values, 0).astype(np.int64), values.view(np.int64))
+    return pa.array(ids, mask=np.isnan(values))
+
+
+def object_ids(values: Any, person: str) -> Ids:
+    """A column of Python objects. As with numbers, every object's type is its schema: one kind for the whole column."""
+    kinds = {type(value) for value in values if not _missing(value)}
+    cells = [None if _missing(value) else value for value in values]
+    if kinds <= {str}:
+        return pa.array([None if cell is None else cell.encode(errors="surrogatepass") for cell in cells], PLAIN)
+    if kinds <= {bytes}:
+        return pa.array(cells, PLAIN)
+    if all(issubclass(kind, int | np.integer) for kind in kinds):
+        try:
+            return pa.array([None if cell is None else int(cell) for cell in cells], pa.int64())
+        except OverflowError:
+            return pa.array([None if cell is None else b"%d" % int(cell) for cell in cells], PLAIN)
+    raise unsupported(person, "Python objects of several kinds, or of a kind that is neither text nor a whole number")
+
+
+def _missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or (type(value) is float and value != value)
+
+
+def pandas_ids(series: Any, person: str) -> Callable[[slice], Ids]:
+    """A reader of a pandas column, or a refusal by its type."""
+    if str(series.dtype) == "category":
+        kinds, codes = series.cat.categories.to_series(), series.cat.codes.to_numpy()
+        known = pandas_ids(kinds, person)(slice(0, len(kinds)))
+        return lambda places: known.take(pa.array(codes[places], mask=codes[places] < 0))
+    if str(series.dtype) == "object":
+        ids = object_ids(series.to_numpy(), person)
+        return lambda places: ids[places]
+    try:
+        kind = pa.Array.from_pandas(series.iloc[:0]).type
+    except (pa.ArrowException, TypeError, ValueError):
+        raise unsupported(person, "values of a type that cannot be compared") from None
+    family_of(person, kind)
+    return lambda places: arrow_ids(pa.Array.from_pandas(series.iloc[places]))
+
+
+def polars_ids(series: Any, person: str) -> Callable[[slice], Ids]:
+    """A reader of a polars column, or a refusal by its type."""
+    if str(series.dtype) in ("Object", "Int128", "UInt128", "Null"):
+        raise unsupported(person, "values of a type that cannot be compared")
+    family_of(person, series[:0].to_arrow().type)
+    return lambda places: arrow_ids(series[places].to_arrow())

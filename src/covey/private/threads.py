@@ -1,0 +1,48 @@
+"""Work on all cores: threads, because numpy and Arrow let go of Python's lock while they compute."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import cache
+from itertools import chain, islice
+from typing import TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+T = TypeVar("T")
+S = TypeVar("S")
+
+
+def cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def on_all_cores(work: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
+    """work(item) for every item, in any order, with as many in flight as there are cores; one BLAS thread each."""
+    items = iter(items)
+    first = list(islice(items, 2))
+    if len(first) < 2 or cores() == 1:  # not worth a pool
+        yield from map(work, chain(first, items))
+        return
+    items = chain(first, items)
+    with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(cores()) as pool:
+        running: set[Future[T]] = set()
+        for item in items:
+            running.add(pool.submit(work, item))
+            if len(running) > cores():
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                yield from (each.result() for each in done)
+        yield from (each.result() for each in running)
+
+
+def in_order(work: Callable[[S], T], items: Iterable[S]) -> list[T]:
+    """work(item) for every item, on all cores, in the order of the items, so that a seed repeats."""
+    numbered = on_all_cores(lambda each: (each[0], work(each[1])), enumerate(items))
+    return [answer for _, answer in sorted(numbered, key=lambda each: each[0])]

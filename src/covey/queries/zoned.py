@@ -1,0 +1,68 @@
+"""How many rows are in each cell of a public grid and each zone of it. Proof: zoned.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.errors import ParameterError
+from covey.events import Sensitivity
+from covey.public import Domain, Neighbours
+from covey.queries.base import Rows
+from covey.queries.counts import one_unit
+from covey.queries.grid import MOST_CELLS, Grid
+from covey.zones_map import Regions
+
+
+@dataclass(frozen=True, eq=False)
+class ZonedCells:
+    """The number of rows for every key: a cell of a grid and one of the zones that rows in it can be in.
+
+    Keys are public: zone by zone, cells ascending. A row whose pair is no key (which rounding alone could bring about)
+    counts with its cell's first key.
+    """
+
+    grid: Grid
+    regions: Regions | None
+    cell_of: NDArray[np.int64]  # of each key
+    zone_of: NDArray[np.int64]
+    keys: NDArray[np.int64]  # zone x cells + cell -> key
+    name: str = "rows per cell and zone"
+
+    @classmethod
+    def of(cls, domain: Domain, per_axis: int, regions: Regions | None) -> ZonedCells:
+        """The query of a grid with zones, or without any."""
+        grid = Grid(domain, per_axis)
+        zones = 1 if regions is None else len(regions.areas) + 1
+        if grid.cells * zones > MOST_CELLS:
+            raise ParameterError("zones", f"{zones - 1} different epsilons on {grid.cells} cells: at most 2^24 in all")
+        every = np.ones((1, grid.cells), dtype=np.bool_) if regions is None else regions.possible(per_axis)
+        zone, cell = np.nonzero(every)
+        keys = np.full(every.size, -1, dtype=np.int64)
+        keys[zone * grid.cells + cell] = np.arange(len(cell))
+        first = np.empty(grid.cells, dtype=np.int64)
+        first[cell[::-1]] = np.arange(len(cell))[::-1]
+        return cls(grid, regions, cell, zone, np.where(keys < 0, np.tile(first, zones), keys))
+
+    @property
+    def domain(self) -> Domain:
+        return self.grid.domain
+
+    @property
+    def size(self) -> int:
+        return len(self.cell_of)
+
+    def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        return one_unit(neighbours)
+
+    def accumulate(self, rows: Rows, out: NDArray[np.int64]) -> None:
+        pair = self.grid.index(rows)
+        if self.regions is not None:
+            pair += self.regions.index(rows).astype(np.int64) * self.grid.cells
+        key = self.keys.take(pair)
+        if self.size <= 4 * len(key):
+            out += np.bincount(key, minlength=self.size)
+        else:
+            np.add.at(out, key, 1)
