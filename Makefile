@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: setup demo test lint audit bench clean
+.PHONY: setup demo test lint audit bench clean studio studio-assets chromium
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -23,20 +23,35 @@ setup: .venv/.dev
 demo: .venv/.demo
 	$(BIN)/covey demo --out demo-output
 
-test: .venv/.dev lint
+test: .venv/.dev lint studio-assets chromium
 	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+# The studio's map library and outlines, from npm; without npm the page shows its scatter view.
+studio-assets: | .venv/bin/python
+	@$(BIN)/python scripts/studio_assets.py
+
+# The browser of tests/browser; without it they are skipped and say so.
+chromium:
+	@test -x /usr/bin/chromium || { test "$$(id -u)" = 0 && command -v apt-get > /dev/null && apt-get -qq update \
+	  && apt-get -qq install -y --no-install-recommends chromium > /dev/null; } \
+	  || echo "chromium is not installed and cannot be installed here: the browser tests will be skipped"
 
 lint: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-audit: .venv/.dev
-	$(BIN)/python -m pytest -n 2
+# The slow tests, then every attack at full size: one to two hours on two cores. Interrupted, it goes on where it was.
+audit: .venv/.dev studio-assets chromium
+	$(BIN)/python -m pytest -n 2 -m slow
+	$(BIN)/covey audit --full --out docs/audit --resume
 
 bench: .venv/.dev
 	$(BIN)/python benchmarks/noise.py
 	$(BIN)/covey bench speed --out benchmarks/results/speed.json
+
+studio: .venv/.dev studio-assets
+	$(BIN)/covey studio --demo
 
 clean:
 	rm -rf .venv build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,7 +1,7 @@
 """The command line: commands only, no mathematics. Everything heavy is imported inside the command that needs it.
 
 Every error is one line on stderr. Exit codes: 0 done; 2 refused (a wrong option, no budget, a damaged file); 1 a bug
-in Covey; 130 interrupted; 141 the reader of the output went away.
+in Covey, or a leak that `covey audit` found; 130 interrupted; 141 the reader of the output went away.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from typing import Any
 import click
 
 from covey import __version__
+from covey.cli_audit import audit
 from covey.cli_bench import bench
 from covey.cli_coreset import coreset, query
 from covey.cli_fit import check_shared, make_release, publish, save_json
 from covey.cli_group import group
 from covey.cli_ledger import ledger
 from covey.cli_plan import plan
+from covey.cli_studio import studio
 from covey.errors import CoveyError, ParameterError
 from covey.options import Shared, promise_options, read_params, release_options
 from covey.words import in_words, printable, show_release, show_table
@@ -157,7 +159,7 @@ def algorithms(*, as_json: bool) -> None:
     show_table(list(rows[0]), [[in_words(value) for value in row.values()] for row in rows])
 
 
-for command in (coreset, query, group, ledger, bench, plan):
+for command in (audit, coreset, query, group, ledger, bench, plan, studio):
     cli.add_command(command)
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from covey.errors import DataError, FormatError
-from covey.options import Shared, check_axes, check_outputs, read_bounds, read_rows_per_person, read_sample
+from covey.errors import DataError, FormatError, ParameterError
+from covey.options import Shared, check_axes, check_outputs, read_bounds, read_rows_per_person, read_sample, read_zones
 from covey.words import printable
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ def check_shared(data: str, options: Shared, *, more_outputs: Sequence[str | Non
         raise click.UsageError("--quiet: without --out, --geojson or --json nothing would be left of the release")
     if options.ledger_file is not None and options.dataset is None:
         raise click.UsageError("--dataset: a ledger counts per data set; say which one this is")
+    if options.master is not None and options.engine != "spark":
+        raise click.UsageError("--master: is the cluster of --engine spark")
     if options.key is not None and options.ledger_file is None:
         raise click.UsageError("--key: needs --ledger, where finished releases are kept")
     check_outputs(outputs, inputs=[path for path in (data, options.ledger_file) if path is not None])
@@ -71,6 +73,8 @@ def make_release(
     if book is not None and options.key is not None:
         book = book.with_key(options.key)
     seen = 0 if book is None else book.head.sequence
+    if options.engine == "spark":
+        start_spark(options.master)
     with progress_bar(show=not options.quiet) as progress:
         release = fit(
             data,
@@ -85,6 +89,7 @@ def make_release(
             person=options.person,
             rows_per_person=read_rows_per_person(options.rows_per_person),
             engine=options.engine,
+            zones=read_zones(options.zones, lon=options.lon, lat=options.lat),
             sample=read_sample(options.sample),
             ledger=book,
             dataset=options.dataset,
@@ -93,6 +98,15 @@ def make_release(
         )
     head = release.certificate.ledger
     return Made(release, book, again=head is not None and head.sequence <= seen)
+
+
+def start_spark(master: str | None) -> None:
+    """Start or find the cluster, before anything is charged."""
+    try:
+        from covey.private.spark import start_session
+    except ImportError:
+        raise ParameterError("engine", "'spark' needs pyspark: pip install 'covey[spark]', and Java 17") from None
+    start_session(master)
 
 
 def read_sites(path: str, data: str, domain: Box | Ball, options: Shared) -> list[list[float]]:

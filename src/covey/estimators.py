@@ -16,6 +16,7 @@ from covey.errors import DataError
 from covey.fitting import fit
 from covey.methods import coreset_algorithm
 from covey.private.lattice import to_lattice
+from covey.private.opening import on_spark, open_data
 from covey.private.tables import open_table
 from covey.public import Person, check_columns, resolve_bounds
 from covey.queries.voronoi import exact_scores, nearest
@@ -62,6 +63,7 @@ class _Private(BaseEstimator):
     bounds: Any
     person: str | None
     rows_per_person: int | str
+    engine: str
     progress: bool
     verbose: int
 
@@ -93,10 +95,11 @@ class _Private(BaseEstimator):
                 progress=report,
                 **shared,
             )
-        table = open_table(X)
+        table = open_data(X, engine=self.engine)
         names, width = Person(self.person, self.rows_per_person).columns_of(table.names, table.width)
         self._domain = resolve_bounds(self.bounds, names=names, width=width)
-        if self._all_columns() and self.person is None and not isinstance(X, str | PathLike):
+        plain = self.person is None and not isinstance(X, str | PathLike) and not on_spark(table)
+        if self._all_columns() and plain:
             validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
         else:
             self.n_features_in_ = self._domain.dimension

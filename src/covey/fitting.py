@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from os import PathLike
 from typing import Any
@@ -28,11 +28,12 @@ from covey.noise.source import OsSource, SeededSource, Source
 from covey.people import cap, check_people
 from covey.post.public_random import public_rng
 from covey.private.curator import Curator
-from covey.private.opening import ENGINES, check_engine, open_engine
-from covey.private.tables import Table, open_table
+from covey.private.opening import ENGINES, check_engine, on_spark, open_data, open_engine
+from covey.private.tables import Table
 from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
 from covey.release import LedgerHead, Release
 from covey.sampling import Wish, read_sample, thin
+from covey.zones import Thinning, read_zones
 
 Progress = Callable[[int, int, str], None]
 
@@ -71,15 +72,17 @@ def fit(
         engine=engine,
         sample=sample,
     )
-    refuse_planned(zones=zones)
     book, dataset = open_ledger(ledger, dataset)
     try:
-        table = open_table(data)
+        table = open_data(data, engine=request.engine)
         names, width = request.person.columns_of(table.names, table.width)
         domain = resolve_bounds(bounds, names=names, width=width)
         table.check_numeric(domain.columns if table.names is not None else None)
-        check_engine(request.engine, table, what=request.algorithm.name, engines=request.algorithm.engines)
-        return run(request, table, domain, book, dataset=dataset, random_state=random_state, progress=progress)
+        row, sampled = request.algorithm, request.sample is not None
+        check_engine(request.engine, table, what=row.name, engines=row.engines, sampled=sampled)
+        check_spark(table, request, zones=zones)
+        zoned = read_zones(zones, epsilon=request.epsilon, domain=domain, neighbours=request.neighbours, person=person)
+        return run(request, table, domain, book, zoned, dataset=dataset, random_state=random_state, progress=progress)
     except MemoryError:  # numpy's own message tells the shape of the array, and so the exact number of rows
         raise MemoryError("the rows do not fit into memory; what was charged stays charged") from None
 
@@ -105,7 +108,7 @@ class Request:
         supplied = self.algorithm.supplied({**values, "public_rng": public_rng(seed)})
         return self.algorithm.run(curator, **supplied, **self.parameters)
 
-    def fingerprint(self, domain: Domain, *, seed: int | None) -> str:
+    def fingerprint(self, domain: Domain, *, seed: int | None, zones: Thinning | None = None) -> str:
         """Every parameter in one canonical text: what an idempotency key is bound to."""
         fields = {
             "k": self.k,
@@ -120,6 +123,7 @@ class Request:
             "domain": [domain.ball, *zip(domain.middle, domain.half, strict=True)],
             "seed": seed,
             **({} if self.sample is None else {"sample": str(self.sample)}),
+            **({} if zones is None else {"zones": zones.fingerprint}),
         }
         return json.dumps(fields, sort_keys=True)
 
@@ -187,10 +191,12 @@ def amount(name: str, value: Any, *, below: float = math.inf) -> Fraction:
     return exact
 
 
-def refuse_planned(*, zones: Any) -> None:
-    """Parameters whose meaning is fixed but whose machinery is not part of this version."""
-    if zones is not None:
-        raise ParameterError("zones", "are not part of this version; leave zones=None")
+def check_spark(table: Table, request: Request, *, zones: Any) -> None:
+    """Refuse what needs places of rows, which a cluster does not have, before any charge."""
+    if on_spark(table) and zones is not None:
+        raise ParameterError("zones", "thin rows in memory or in files; on Spark, thin them with covey.geo.thin first")
+    if on_spark(table) and request.sample is not None and request.neighbours is Neighbours.REPLACE_ONE:
+        raise ParameterError("sample", "on Spark a sample is drawn by coins: use add-remove, or engine='files'")
 
 
 def open_ledger(ledger: Ledger | str | None, dataset: str | None) -> tuple[Ledger | None, str | None]:
@@ -225,6 +231,7 @@ def run(
     table: Table,
     domain: Domain,
     ledger: Ledger | None,
+    zones: Thinning | None = None,
     *,
     dataset: str | None,
     random_state: Any,
@@ -232,7 +239,7 @@ def run(
 ) -> Release:
     """Pay, run behind the door, certify, and store the release with its charge."""
     seed = seed_of(random_state)
-    fingerprint = request.fingerprint(domain, seed=seed)
+    fingerprint = request.fingerprint(domain, seed=seed, zones=zones)
     book = Ledger.memory() if ledger is None else ledger
     name = dataset if ledger is not None and dataset is not None else "data"
     stored = book.stored(name, key=book.key, parameters=fingerprint) if book.key is not None else None
@@ -270,7 +277,7 @@ def run(
         rehearse=rehearse,
     )
     thinned = thin(
-        capped.table,
+        capped.table if zones is None else zones.table(capped.table, source),
         request.sample,
         k=request.k,
         domain=domain,
@@ -292,6 +299,8 @@ def run(
     outcome = request.run(curator, thinned.inner, seed)
     durable = book.path is not None  # one in memory ends with the process: nobody could look its head up
     head = LedgerHead(sequence=receipts[0].sequence, hash=receipts[0].hash) if durable else None
+    if zones is not None:
+        outcome = replace(outcome, notes={**outcome.notes, **zones.notes(request.delta)})
     release = certify(request, domain, outcome, capped, thinned, dataset=dataset, head=head, seeded=source.seeded)
     finished = book.finish(receipts[0], release.to_json())
     return Release.from_json(finished.document)  # with a key, the first to finish: not always this one

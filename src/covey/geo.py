@@ -51,6 +51,41 @@ def feature_collection(points: Sequence[tuple[float, float]], properties: Sequen
     }
 
 
+def thin(points: Any, zones: Any, *, epsilon: float, bounds: Any = None) -> Any:
+    """The rows that a node may send on: those in its own zones are kept by coins, all others always.
+
+    points : rows x (longitude, latitude) as an array, or a table with such columns. zones : as in `KMeans`; they are
+    the node's own secret, and are neither sent nor written anywhere. epsilon : that of the release which the rows are
+    sent for. bounds : the limits of longitude and latitude, all of the world by default; for other columns or units,
+    a Box.
+
+    Guarantee: if what is later published from rows of all nodes is (epsilon, delta)-DP under add/remove, a row in a
+    zone of epsilon_zone enjoys (epsilon_zone, q·delta), q = (e^epsilon_zone - 1)/(e^epsilon - 1). Whoever receives the
+    kept rows sees them as they are. Coins come from the operating system, anew for every call: thin each row once.
+    """
+    from covey.fitting import amount
+    from covey.noise.source import OsSource
+    from covey.private.tables import open_table
+    from covey.public import Box, resolve_bounds
+    from covey.zones import read_zones
+
+    table = open_table(points)
+    if bounds is None:
+        names = table.names
+        east, north = (0, 1) if names is None else find_axes(names)
+        whole = ((-180.0, 180.0), (-90.0, 90.0))
+        bounds = Box(*whole) if names is None else Box.of({names[east]: whole[0], names[north]: whole[1]})
+    domain = resolve_bounds(bounds, names=table.names, width=table.width)
+    table.check_numeric(domain.columns if table.names is not None else None)
+    thinning = read_zones(zones, epsilon=amount("epsilon", epsilon), domain=domain)
+    if thinning is None:
+        raise ParameterError("zones", "must be given; without zones there is nothing to thin")
+    keep = thinning.table(table, OsSource()).mask()
+    if hasattr(points, "filter") and not hasattr(points, "loc"):  # polars and Arrow tables
+        return points.filter(keep)
+    return points[keep] if hasattr(points, "loc") or isinstance(points, np.ndarray) else np.asarray(points)[keep]
+
+
 @dataclass(frozen=True, eq=False)
 class Region:
     """Polygons with holes, as in GeoJSON, longitude first. Their borders belong to them, those of their holes too.
@@ -66,7 +101,7 @@ class Region:
         if isinstance(source, cls):
             return source
         if isinstance(source, str | os.PathLike):
-            source = _read_json(source, name)
+            source = read_json(source, name)
         polygons = tuple(_edges(rings, name) for rings in _polygons(source, name))
         if not polygons:
             raise FormatError(f"{name}: holds no area; give at least one Polygon or MultiPolygon")
@@ -75,21 +110,25 @@ class Region:
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
         """Which of the (n, 2) points (longitude, latitude) lie in the region or on a border of it."""
         x = np.asarray(points, dtype=np.float64)
-        inside = np.zeros(len(x), dtype=bool)
+        found = np.zeros(len(x), dtype=bool)
         for edges in self.polygons:
             step = max(1, _BLOCK // len(edges))
             for start in range(0, len(x), step):
-                inside[start : start + step] |= _inside(x[start : start + step], edges)
-        return inside
+                found[start : start + step] |= inside(x[start : start + step], edges)
+        return found
 
 
-def _inside(points: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Even-odd rule over all rings of one polygon: a ray to the east crosses its edges an odd number of times."""
+def inside(points: NDArray[np.float64], edges: NDArray[np.float64], *, near: float | None = None) -> NDArray[np.bool_]:
+    """Even-odd rule over all rings of one polygon: a ray to the east crosses its edges an odd number of times.
+
+    near : how far from an edge a point still lies on it; by default a rounding error.
+    """
     px, py = points[:, :1], points[:, 1:]
     x1, y1, x2, y2 = edges.T
     dx, dy = x2 - x1, y2 - y1
     cross = dx * (py - y1) - dy * (px - x1)
-    near = _BORDER * max(1e-300, float(np.abs(edges).max()))
+    if near is None:
+        near = _BORDER * max(1e-300, float(np.abs(edges).max()))
     between = (px >= np.minimum(x1, x2) - near) & (px <= np.maximum(x1, x2) + near)
     between &= (py >= np.minimum(y1, y2) - near) & (py <= np.maximum(y1, y2) + near)
     border = (between & (np.abs(cross) <= near * np.hypot(dx, dy))).any(axis=1)
@@ -140,7 +179,7 @@ def _edges(rings: Any, name: str) -> NDArray[np.float64]:
     return np.concatenate(parts)
 
 
-def _read_json(path: str | os.PathLike[str], name: str) -> Any:
+def read_json(path: str | os.PathLike[str], name: str) -> Any:
     try:
         return json.loads(Path(path).read_bytes())
     except OSError as error:

@@ -30,6 +30,7 @@ class Shared:
     neighbours: str
     person: str | None
     rows_per_person: str
+    zones: str | None
     sample: str | None
     engine: str
     master: str | None
@@ -101,6 +102,11 @@ def release_options(command: Command) -> Command:
                 help="With --person: how many rows of a person count at most; auto chooses privately.",
             ),
             click.option(
+                "--zones",
+                metavar="FILE",
+                help="GeoJSON polygons with a property epsilon, stricter than --epsilon: their rows are promised more.",
+            ),
+            click.option(
                 "--sample",
                 metavar="RATE|SIZE|auto",
                 help="Fit a random sample: 0.01 of the rows, or 100000 of them, or as many as 5% of error allow. "
@@ -119,8 +125,8 @@ def release_options(command: Command) -> Command:
             click.option("--key", metavar="KEY", help="With --ledger: the same key and request again costs nothing."),
             click.option("--out", metavar="FILE", help="Write the result here."),
             click.option("--geojson", metavar="FILE", help="Write the points here, for a map."),
-            click.option("--lon", metavar="NAME", help="With --geojson: the column that is the longitude."),
-            click.option("--lat", metavar="NAME", help="With --geojson: the column that is the latitude."),
+            click.option("--lon", metavar="NAME", help="With --geojson or --zones: the column that is the longitude."),
+            click.option("--lat", metavar="NAME", help="With --geojson or --zones: the column that is the latitude."),
             click.option(
                 "--seed", type=click.IntRange(min=0), metavar="N", help="Repeatable noise for tests: NOT PRIVATE."
             ),
@@ -205,6 +211,15 @@ def read_value(text: str) -> bool | int | float | str:
     return text
 
 
+def read_zones(path: str | None, *, lon: str | None, lat: str | None) -> Any:
+    """The zones in a GeoJSON file; their polygons are in the columns of longitude and latitude."""
+    if path is None:
+        return None
+    from covey.zones import Zones
+
+    return Zones.read(path, lon=lon, lat=lat)
+
+
 def read_sample(text: str | None) -> float | int | str | None:
     """`0.01` is a rate, `100000` a size, `auto` and `auto:0.02` are left to the library."""
     value = None if text is None else read_value(text)
@@ -244,7 +259,10 @@ def _meant(path: str) -> Sequence[Path]:
     """The path itself, or the files that a pattern such as data/*.parquet stands for."""
     from covey.private.folders import find_files, is_pattern
 
-    return find_files(path).files if is_pattern(path) else [Path(path)]
+    try:
+        return find_files(path).files if is_pattern(path) else [Path(path)]
+    except DataError:  # told where the data is opened
+        return [Path(path)]
 
 
 def check_axes(data: str, bounds: Box | Ball, *, lon: str | None, lat: str | None) -> None:

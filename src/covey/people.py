@@ -23,7 +23,7 @@ from covey.events import float_at_least
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.source import SeededSource, Source, new_key
 from covey.private.curator import Curator
-from covey.private.people import CappedTable, PeopleCount
+from covey.private.opening import cap_rows, people_engine
 from covey.private.sampling import RowCount
 from covey.private.tables import Table
 from covey.public import Domain, Neighbours, Person
@@ -74,7 +74,7 @@ def cap(
         person = person.with_rows(choose_cap(people, float(person.quantile)))
     each = row_cost(cost, rows=person.rows)
     notes |= {"rows_per_person": person.rows, "epsilon_per_row": float_at_least(each.epsilon)}
-    kept = CappedTable(table, domain, column, most=person.rows, key=new_key(source))
+    kept = cap_rows(table, domain, column, most=person.rows, key=new_key(source))
     return Capped(kept, each, person, notes)
 
 
@@ -84,7 +84,7 @@ def _noisy_people(
     """How many people have at most CAPS[0] rows, at most CAPS[1], ...: noisy."""
     noise, query = DiscreteLaplace(epsilon), PeopleByRows(domain, CAPS)
     curator = Curator(
-        PeopleCount(table, domain, column, key=new_key(source)),
+        people_engine(table, domain, column, key=new_key(source)),
         domain=domain,
         neighbours=Neighbours.ADD_REMOVE,
         source=source,

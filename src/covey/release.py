@@ -77,6 +77,23 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
                 waiting += each.parts
         return frozenset(found)
 
+    def _zones_and_choice(self) -> list[str]:
+        """What is promised to rows in zones, and how a privacy level was chosen."""
+        lines = []
+        zones, choice = self.parameters.get("zones"), self.parameters.get("choice")
+        given = [each.get("epsilon") for each in zones if isinstance(each, dict)] if isinstance(zones, list) else []
+        amounts = [float(each) for each in given if isinstance(each, int | float)]
+        if amounts:
+            told = ", ".join(in_full(each) for each in sorted(set(amounts)))
+            where = f"{len(amounts)} zones" if len(amounts) > 1 else "zone"
+            lines.append(
+                f"Rows in its {where} are promised more: epsilon = {told}; moving a row across a border of a zone is "
+                "covered by both amounts together."
+            )
+        if isinstance(choice, str):
+            lines.append(f"{choice[:1].upper()}{choice[1:]}.")
+        return lines
+
     @property
     def statement(self) -> str:
         """The promise in plain words."""
@@ -103,6 +120,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
             if self.neighbours == "add-remove"
             else "The number of rows is not protected: it is treated as public."
         )
+        lines += self._zones_and_choice()
         lines.append("The promise covers what is published here; further releases of the same data add to it.")
         leaves = self.leaves()
         if len(leaves) > 1:

@@ -25,6 +25,7 @@ from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.source import Source
 from covey.people import Enough, stopping_curator
 from covey.private.curator import Curator
+from covey.private.opening import poisson_sample
 from covey.private.sampling import RowCount, SampledTable
 from covey.private.tables import Table
 from covey.public import Domain, Neighbours
@@ -152,7 +153,7 @@ def thin(
         rate = max(SMALLEST_RATE, Fraction(min(n, _size(wish, k=k, d=domain.dimension, n=n, epsilon=rest)), n))
     notes |= _target_note(wish) | {"rate": float_at_least(rate)}
     inner = inner_cost(left, rate=rate)
-    kept = table if rate == 1 else SampledTable.poisson(table, rate=rate, source=source)
+    kept = table if rate == 1 else poisson_sample(table, domain.columns, rate=rate, source=source)
     return Thinned(kept, inner, float(1 / rate), notes | _spent(inner))
 
 

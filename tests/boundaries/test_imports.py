@@ -15,12 +15,34 @@ import covey
 
 PACKAGE = Path(covey.__file__).parent
 FILES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
-ENGINES = ("private.memory", "private.files", "private.tables", "private.spark", "private.engine")
+ENGINES = (
+    "private.memory",
+    "private.rows",
+    "private.streaming",
+    "private.opening",
+    "private.people",
+    "private.files",
+    "private.tables",
+    "private.spark",
+    "private.engine",
+)
 LIBRARIES = {  # a library of rows: the files that may import it
     "pandas": ("private/pandas.py",),
     "polars": ("private/polars.py",),
-    "pyspark": ("private/spark.py",),
-    "pyarrow": ("private/files.py", "private/tables.py", "coreset_files.py", "bench/sets.py"),
+    "pyspark": ("private/spark.py", "private/spark_people.py"),
+    "pyarrow": (
+        "private/files.py",
+        "private/arrow_files.py",
+        "private/csv_files.py",
+        "private/folders.py",
+        "private/ids.py",
+        "private/people.py",
+        "private/spark.py",
+        "private/spark_people.py",
+        "private/tables.py",
+        "coreset_files.py",
+        "bench/sets.py",
+    ),
 }
 RANDOM = ("random", "numpy.random", "secrets")
 MAY_DRAW = ("noise/source.py", "post/")

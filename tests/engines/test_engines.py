@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
@@ -75,6 +76,27 @@ def csv(frame: pd.DataFrame, folder):
     return path
 
 
+def feather(frame: pd.DataFrame, folder) -> str:
+    path = folder / "rows.feather"
+    pyarrow.feather.write_feather(pa.Table.from_pandas(frame), path, compression="zstd", chunksize=41)
+    return str(path)
+
+
+def parts(frame: pd.DataFrame, folder):
+    """Several files, of which one has no rows, one is compressed and one holds its columns in another order."""
+    for i, (first, last) in enumerate([(0, 3), (3, 3), (3, 300), (300, len(frame))]):
+        names = list(frame)[:: -1 if i == 2 else 1]
+        frame[first:last].to_csv(folder / f"{i}.csv{'.gz' * (i == 3)}", index=False, columns=names)
+    return folder
+
+
+def pattern(frame: pd.DataFrame, folder) -> str:
+    for i in range(3):
+        (folder / f"day{i}").mkdir()
+        frame[i * 200 : (i + 1) * 200 if i < 2 else None].to_parquet(folder / f"day{i}" / "rows.parquet")
+    return f"{folder}/day?/*.parquet"
+
+
 WAYS = {
     "fortran": lambda frame, _: np.asfortranarray(frame.to_numpy()),
     "strided": lambda frame, _: np.repeat(frame.to_numpy(), 2, axis=0)[::2],
@@ -93,6 +115,10 @@ WAYS = {
     "record batch": lambda frame, _: pa.RecordBatch.from_pandas(frame),
     "parquet": parquet,
     "csv": csv,
+    "csv.gz": lambda frame, folder: frame.to_csv(folder / "rows.csv.gz", index=False) or folder / "rows.csv.gz",
+    "arrow file": feather,
+    "folder": parts,
+    "pattern": pattern,
 }
 
 
@@ -102,6 +128,24 @@ def test_every_place_gives_the_same_integers(way, bounds, tmp_path):
     rows = awkward_rows()
     data = WAYS[way](pd.DataFrame(rows, columns=NAMES), tmp_path)
     assert statistics(data, bounds) == statistics(rows, bounds)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv.gz"])
+def test_values_in_the_names_of_folders_are_values(ending, tmp_path):
+    rows = awkward_rows()
+    rows[:, 2] = np.random.default_rng(0).integers(-3, 3, len(rows))
+    rows = rows[np.argsort(rows[:, 2].astype(int).astype(str), kind="stable")]
+    frame = pd.DataFrame(rows, columns=NAMES)
+    for value, part in frame.groupby("c"):
+        folder = tmp_path / f"c={value:.0f}"
+        folder.mkdir()
+        part = part.drop(columns="c")
+        if ending == "parquet":
+            part.to_parquet(folder / "rows.parquet", index=False)
+        else:
+            part.to_csv(folder / "rows.csv.gz", index=False)
+    bounds = Box((-1, 1), (-5, 5), (-2, 9))
+    assert statistics(tmp_path, bounds) == statistics(rows, bounds)
 
 
 @pytest.mark.parametrize(
@@ -198,14 +242,14 @@ def test_a_different_row_does_show():
     assert statistics(changed, BOUNDS[0]) != statistics(rows, BOUNDS[0])
 
 
-@pytest.mark.parametrize("way", ["pandas", "polars", "arrow", "parquet", "csv"])
+@pytest.mark.parametrize("way", ["pandas", "polars", "arrow", "parquet", "csv", "arrow file", "folder", "pattern"])
 def test_columns_are_chosen_by_name(way, tmp_path):
     frame = pd.DataFrame(awkward_rows(), columns=NAMES)
     expected = statistics(frame[["c", "a"]].to_numpy(), Box((0, 2**54), (-1, 1)))
     assert statistics(WAYS[way](frame, tmp_path), Box(c=(0, 2**54), a=(-1, 1))) == expected
 
 
-@pytest.mark.parametrize("way", ["pandas", "polars nulls", "arrow", "parquet", "csv"])
+@pytest.mark.parametrize("way", ["pandas", "polars nulls", "arrow", "parquet", "csv", "folder", "pattern"])
 @pytest.mark.parametrize("algorithm", ["lloyd", "hybrid", "blocks"])
 def test_a_seeded_fit_is_the_same_everywhere(way, algorithm, tmp_path):
     frame = pd.DataFrame(awkward_rows(2000)[:, :2], columns=NAMES[:2])

@@ -1,4 +1,4 @@
-"""Samples against their exact law: the right rate is accepted, five per cent to either side is not.
+"""Samples against their exact law: the right rate is accepted, five per cent to either side is not. Gaps: laws.py.
 
 The draws are seeded, so these tests always give the same answer; p-values below 1e-9 count as a wrong law.
 """
@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binom, chi2
 
 from covey.noise import SeededSource
-from covey.noise.gaps import choose, gaps
+from covey.noise.gaps import choose
 from covey.private.sampling import SampledTable
 from covey.private.tables import ArrayTable
 
@@ -23,19 +23,6 @@ def p_value(observed, expected):
     observed, expected = np.asarray(observed, dtype=float), np.asarray(expected, dtype=float)
     assert expected.min() > 20
     return chi2.sf(((observed - expected) ** 2 / expected).sum(), len(expected) - 1)
-
-
-@OFF
-@pytest.mark.parametrize("rate", [Fraction(1, 2), Fraction(1, 30), Fraction(1, 10**7), Fraction(9, 10)], ids=float)
-def test_gaps_are_geometric_with_the_rate_and_this_test_can_tell(rate, off, accepted):
-    drawn = gaps(400_000, rate=rate, source=SeededSource(11))
-    wrong = float(rate) * off if rate < Fraction(9, 10) else 1 - (1 - float(rate)) * off  # of few tails, the tails
-    steps = np.unique(np.floor(np.linspace(0, 6 / -np.log1p(-float(rate)), 40)).astype(np.int64))
-    cells = np.bincount(np.searchsorted(steps, drawn, side="right") - 1, minlength=len(steps))
-    beyond = np.append(np.exp(steps * np.log1p(-wrong)), 0.0)
-    expected = -np.diff(beyond) * len(drawn)
-    big = expected > 20
-    assert (p_value(cells[big], expected[big] * cells[big].sum() / expected[big].sum()) > WRONG) == accepted
 
 
 def kept_rows(n, rate, seed):

@@ -12,7 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from covey.errors import DataError, NotNumericError
-from covey.private.files import LONGEST_LINE, NUMBER, open_file, separate
+from covey.private.csv_files import LONGEST_LINE, NUMBER, separate
+from covey.private.files import open_file
 
 SECRET = "0.123456789"
 
@@ -113,6 +114,9 @@ line = st.one_of(
 @example([b"1,2", b"3,4"], b'x"y,"z', 0, 2)
 @example([b"1,2", b"3,4"], b'"', 0, 2)
 @example([b"1", b"3"], b'""""', 0, 1)
+@example([b"1", b"3"], b"\xef\xbb\xbf", 0, 1)
+@example([b"1", b"3"], b"\xef\xbb\xbf2", 0, 1)
+@example([b"1", b"3"], b"\xef\xbb", 0, 1)
 def test_every_line_is_read_as_if_it_stood_alone(tmp_path_factory, lines, extra, place, width):
     """So one line more is at most one row more, and no other row moves."""
     path = tmp_path_factory.getbasetemp() / "alone.csv"
@@ -192,7 +196,9 @@ def test_a_parquet_file_that_breaks_in_the_middle_is_named(tmp_path):
     [
         ("rows.txt", "must end in"),
         ("rows", "must end in"),
-        ("rows.csv.gz", "must end in"),
+        ("rows.csv.zip", "must end in"),
+        ("rows.gz", "must end in"),
+        ("rows.parquet.gz", "must end in"),
         ("rows.XLSX", "must end in"),
     ],
 )
@@ -201,14 +207,10 @@ def test_other_files_are_refused(save, name, word):
         open_file(save("a\n1\n", name))
 
 
-def test_missing_files_and_folders_are_refused(tmp_path):
-    with pytest.raises(DataError, match="no file"):
-        open_file(tmp_path / "absent.csv")
-    with pytest.raises(DataError, match="folder"):
-        open_file(tmp_path)
-    (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(DataError, match="folder"):
-        open_file(tmp_path / "folder.csv")
+def test_missing_files_are_refused(tmp_path):
+    for name in ("absent.csv", "absent/rows.parquet", "absent"):
+        with pytest.raises(DataError, match="no file"):
+            open_file(tmp_path / name)
 
 
 def test_a_suffix_may_be_in_capitals(save):
@@ -241,10 +243,10 @@ def test_columns_come_in_the_order_that_was_asked_for(save, tmp_path):
 
 def test_opening_a_csv_reads_no_row(save, monkeypatch):
     """A row of any content cannot make `open_file` fail: only the header is looked at."""
-    import covey.private.files as files
+    import covey.private.csv_files as files
 
     def refuse(*_args, **_options):
         raise AssertionError("rows were read")
 
-    monkeypatch.setattr(files, "SeparateLines", refuse)
+    monkeypatch.setattr(files, "blocks", refuse)
     assert open_file(save(b'a,b\n"\xff\n\r\n,,,,\n')).names == ("a", "b")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from covey.algorithms.outcome import Outcome, learn_size, positive, whole_number
 from covey.budget.plan import Plan
@@ -18,6 +20,8 @@ from covey.public import Domain, Neighbours
 from covey.queries.counts import CellCounts
 from covey.queries.grid import MOST_CELLS, Grid
 from covey.release import Synopsis
+
+CLUSTERED_CELLS = 2**20  # more are put together in blocks before they are clustered
 
 
 def grid(
@@ -79,9 +83,10 @@ def from_cells(
     counts = curator.release(CellCounts(cells), noise)
     lower, upper = curator.domain.corners
     cluster = weighted_kmedian if objective == "k-median" else weighted_kmeans
+    points, weights = blocks_of_cells(cells, counts)
     clusters = cluster(
-        cells.midpoints(),
-        counts.astype(np.float64),
+        points,
+        weights,
         k=k,
         lower=lower,
         upper=upper,
@@ -90,6 +95,43 @@ def from_cells(
     notes = {"cells_per_axis": cells.per_axis, "theta": theta}
     synopsis = Synopsis(cells.per_axis, counts.tolist()) if keep_synopsis else None
     return Outcome(clusters.centres, clusters.sizes, notes, synopsis)
+
+
+def blocks_of_cells(cells: Grid, counts: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Points and noisy weights to cluster: the cells, or blocks of neighbouring cells where there are very many. Free.
+
+    A block's point is the mean of its cells by their noisy counts, so that sums over blocks are sums over cells; where
+    noise puts that mean outside the block, it is the block's middle.
+    """
+    d, side = cells.domain.dimension, cells.per_axis
+    step = math.ceil((cells.cells / CLUSTERED_CELLS) ** (1 / d))
+    if step == 1:
+        return cells.midpoints(), counts.astype(np.float64)
+    first = np.arange(0, side, step)
+    last = np.append(first[1:], side) - 1
+    table = counts.astype(np.float64).reshape((side,) * d)
+    width = (2 * cells.domain.limit + 1) / side
+    middles = (np.arange(side) + 0.5) * width - cells.domain.limit - 0.5
+    weights = _summed(table, first)
+    points = np.empty((weights.size, d))
+    for axis in range(d):
+        along = [1] * d
+        along[axis] = side
+        sums = _summed(table * middles.reshape(along), first)
+        along[axis] = len(first)
+        low, high = (middles[ends].reshape(along) for ends in (first, last))
+        with np.errstate(all="ignore"):
+            mean = sums / weights
+        inside = (mean >= low - width / 2) & (mean <= high + width / 2)
+        points[:, axis] = np.where(inside, mean, (low + high) / 2).ravel()
+    return points, weights.ravel()
+
+
+def _summed(table: NDArray[np.float64], first: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Sums over blocks that begin at `first` along every axis."""
+    for axis in range(table.ndim):
+        table = np.add.reduceat(table, first, axis=axis)
+    return table
 
 
 def cells_per_axis(domain: Domain, *, size: int, epsilon: float, theta: float = 10.0) -> int:

@@ -48,9 +48,7 @@ def stay(wide: Fraction, narrow: Fraction) -> Probability:
     return Probability(bounds)
 
 
-def add_more(
-    noisy: NDArray[np.int64], *, wide: Fraction, narrow: Fraction, source: Source
-) -> NDArray[np.int64]:
+def add_more(noisy: NDArray[np.int64], *, wide: Fraction, narrow: Fraction, source: Source) -> NDArray[np.int64]:
     """From numbers with noise of inverse scale `narrow`, numbers with noise of inverse scale `wide`.
 
     Guarantee: if `noisy` - x is discrete Laplace of `narrow`, independent for each number, the result - x is that of

@@ -49,8 +49,9 @@ class ParquetPart(SchemaPart):
 
     def tasks(self, columns: Sequence[str], *, person: str | None = None) -> Iterator[Task]:
         wanted = list(dict.fromkeys([*columns, *([] if person is None else [person])]))
-        enough, together, held = piece_rows(len(wanted)), [], 0
-        leaves = self._leaves(wanted)
+        enough, leaves = piece_rows(len(wanted)), self._leaves(wanted)
+        together: list[int] = []
+        held = 0
         for group in range(self._footer.num_row_groups):
             size = self._footer.row_group(group).num_rows
             large = self._bytes(group, leaves) > MOST_BYTES
@@ -85,7 +86,8 @@ class ParquetPart(SchemaPart):
     def _bytes(self, group: int, leaves: list[int]) -> int:
         """What the wanted columns of a row group take in memory, as far as the footer tells."""
         part = self._footer.row_group(group)
-        return max(part.num_rows * 8 * len(leaves), sum(part.column(i).total_uncompressed_size for i in leaves))
+        stored = sum(part.column(i).total_uncompressed_size for i in leaves)
+        return max(int(part.num_rows) * 8 * len(leaves), int(stored))
 
     def rows(self) -> int:
         return int(self._footer.num_rows)

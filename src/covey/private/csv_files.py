@@ -67,7 +67,7 @@ class CsvPart(Sealed):
     def not_numbers(self, columns: Sequence[str]) -> tuple[str, str] | None:
         """A column none of whose first cells is a number: the wrong column, not a bad row."""
         found = []
-        for block in self._blocks(SNIFF_BLOCK):
+        for block in self._blocks(SNIFF_BLOCK) if columns else ():
             found.append(_read(block, self.names, [], columns))
             if sum(each.num_rows for each in found) >= SNIFF_ROWS:
                 break
@@ -100,7 +100,7 @@ def opened(path: Path) -> IO[bytes]:
     if ending == ".xz":
         return lzma.open(path)
     if ending in STREAMS:
-        return io.BufferedReader(pa.input_stream(str(path), compression=STREAMS[ending]), 2**20)
+        return io.BufferedReader(pa.input_stream(str(path), compression=STREAMS[ending]), 2**16)
     return path.open("rb")
 
 
@@ -119,6 +119,8 @@ def blocks(file: IO[bytes], size: int) -> Iterator[bytes]:
 def _read(lines: bytes, names: Sequence[str], numbers: Sequence[str], texts: Sequence[str]) -> Any:
     """Columns of whole lines: of `numbers` as float64 where every cell is one, else as bytes, and `texts` as bytes."""
     lines = separate(lines, cells=len(names))
+    if lines.startswith(BOM):  # in the middle of a file it is part of a cell, but the parser would drop the first one
+        lines = BOM + lines
     wanted = [*numbers, *texts]
     places = [str(names.index(name)) for name in wanted]
     kinds = dict.fromkeys(places, pa.binary())

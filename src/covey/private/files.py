@@ -59,6 +59,8 @@ def _open(kind: str, path: Path) -> File:
 class FileTable(Sealed):
     """Files of one kind, one after the other, as one table. Columns that stand in the names of folders are its last."""
 
+    streamed = True  # can be read again and again, a piece at a time
+
     def __init__(self, found: Found, files: Sequence[File]) -> None:
         self._files = files
         self._types, self._values = folder_values(found)
@@ -168,6 +170,7 @@ class FileTable(Sealed):
                 least = own or asked is not None
                 for task in file.part.tasks(own if least else file.part.names[:1], person=asked):
                     yield number, task
+                    check_stamp(file.part.path, file.stamp)  # before more is touched: it may be mapped into memory
         self.check_unchanged()
 
     def _numbers(
@@ -184,7 +187,9 @@ class FileTable(Sealed):
         return np.stack([_as_numbers(each) for each in numbers]), arrow_ids(cells)
 
     def _read(self, number: int, task: Task, columns: list[str], places: Places | None = None) -> list[Any]:
-        with self._watched(self._files[number]):
+        file = self._files[number]
+        check_stamp(file.part.path, file.stamp)
+        with self._watched(file):
             batch = task.read()
             if places is not None:
                 batch = batch.take(pa.array(places))

@@ -14,7 +14,19 @@ from covey.public import Domain
 FARTHEST = 2.0**26  # of a ball's radius; a coordinate beyond is moved here first, so that squares stay finite
 
 
+CHUNK_VALUES = 2**15  # that are converted at once: they stay in the cache
+
+
 def to_lattice(values: NDArray[np.float64], domain: Domain) -> NDArray[np.int32]:
+    """Lattice points of (d, n) numbers, one column per row; see `snapped`. In chunks, which never show."""
+    rows = np.empty(values.shape, dtype=np.int32)
+    step = max(256, CHUNK_VALUES // max(1, len(values)))
+    for start in range(0, values.shape[1], step):
+        rows[:, start : start + step] = snapped(values[:, start : start + step], domain)
+    return rows
+
+
+def snapped(values: NDArray[np.float64], domain: Domain) -> NDArray[np.int32]:
     """Lattice points of (d, n) numbers, one column per row. Total: NaN goes to the middle, infinities to the edge.
 
     Each column of the result depends on the same column of `values` alone, whatever the batch: only elementwise

@@ -1,7 +1,7 @@
 """Exact answers over units of lattice rows, wherever the units come from: what all engines of rows share.
 
-A unit is a function that hands over one block of rows. Units are worked on by all cores, each in cache-sized chunks; sums
-are int64, so the cut into units, chunks and threads never shows.
+A unit is a function that hands over one block of rows. Units are worked on by all cores, each in cache-sized chunks.
+Sums are int64, so the cut into units, chunks and threads never shows.
 """
 
 from __future__ import annotations

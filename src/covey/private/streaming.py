@@ -20,7 +20,7 @@ from covey.public import Domain
 from covey.queries.base import Query, Rows
 from covey.queries.counts import Count
 
-KEPT_VALUES = 2**26  # lattice coordinates that are kept: a quarter of a GiB
+KEPT_VALUES = 2**25  # lattice coordinates that are kept: an eighth of a GiB
 
 
 class StreamEngine(RowEngine):

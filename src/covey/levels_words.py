@@ -1,0 +1,138 @@
+"""What a level means, what to expect of it, and what its certificate promises. Free: from public and released numbers.
+
+Nothing here looks at another level than the one that is asked about.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from covey.errors import ParameterError
+from covey.events import float_at_least
+from covey.post.distances import add_up, nearest
+from covey.release import Certificate, in_full
+
+if TYPE_CHECKING:
+    from covey.levels_set import LevelSet
+
+ALONE, SLIDER, RAW = CHOICES = ("in advance", "on the slider", "with sight of raw data")
+NOT_COVERED = "level chosen with sight of raw data: the choice is not covered"
+_UP = Context(prec=60, rounding=ROUND_CEILING)
+
+
+def choice(found: LevelSet, level: int, chosen: str, notes: dict[str, Any]) -> Certificate:
+    """The promise of a level, which depends on how it was chosen."""
+    if chosen not in CHOICES:
+        raise ParameterError("chosen", f"must be one of {', '.join(map(repr, CHOICES))}")
+    whole, own = found.certificate, found.levels[level]
+    epsilon = own.epsilon if chosen == ALONE else whole.epsilon
+    parameters = {**notes, "level": own.name, "chosen": chosen, "choice": _sentence(chosen, own.epsilon, whole.epsilon)}
+    parameters |= {"epsilon_of_all_levels": whole.epsilon, **whole.parameters}
+    if "zones" in parameters:
+        parameters["zones"] = [
+            {**zone, "epsilon": min(zone["epsilon"], weaker(zone["rate"], epsilon))} for zone in parameters["zones"]
+        ]
+    return msgspec.structs.replace(whole, epsilon=epsilon, parameters=parameters)
+
+
+def _sentence(chosen: str, own: float, whole: float) -> str:
+    if chosen == ALONE:
+        return (
+            f"level chosen without looking at the data: its own epsilon, {in_full(own)}, holds for everyone who sees "
+            f"this level alone; whoever saw all levels saw epsilon = {in_full(whole)}"
+        )
+    if chosen == SLIDER:
+        return "level chosen by looking at the slider: the promise is that of the least private level shown"
+    return NOT_COVERED
+
+
+def weaker(rate: float, epsilon: float) -> float:
+    """ln(1 + q(e^ε - 1)): what a row that is kept at the rate q is promised, rounded up."""
+    odds = _UP.subtract(_UP.exp(Decimal(str(epsilon))), Decimal(1))
+    inside = _UP.add(_UP.multiply(Decimal(rate), odds), Decimal(1))
+    return float_at_least(Fraction(_UP.next_plus(_UP.ln(inside))))
+
+
+def expected(found: LevelSet, level: int, k: int | None) -> dict[str, Any]:
+    """Plain numbers. Errors are what noise alone exceeds in one case of twenty, or standard deviations where said."""
+    boxes, strength = found.boxes(level), float(found.strength(level))
+    stand = boxes.stands
+    sides, weights = boxes.sides[stand], np.maximum(boxes.counts[stand], 0)
+    order = np.argsort(sides)
+    middle = sides[order][np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2)]  # of the rows that stand out
+    finest = 2 / found.per_axis
+    numbers: dict[str, Any] = {
+        "rows_noisy": round(found.rows(level)),
+        "rows_error": tail(float(found.rows_epsilon), 0.05) if not found.zoned else _rows_error(found, strength),
+        "count_error": tail(strength, 0.05),
+        "cell_size": [float(middle * half) for half in found.domain.half],
+        "finest_cell": [float(finest * half) for half in found.domain.half],
+        "points": int(stand.sum()),
+        "rows_standing_out": float(boxes.counts[stand].sum()),
+        "smallest_that_stands_out": smallest(found.per_axis**found.domain.dimension, strength),
+    }
+    return numbers if k is None else numbers | _errors_of_clusters(found, level, k)
+
+
+def _rows_error(found: LevelSet, strength: float) -> int:
+    return math.ceil(1.96 * math.sqrt(float((found.rates**-2.0).sum()) / 2) / math.sinh(strength / 2))
+
+
+def tail(strength: float, share: float) -> int:
+    """The smallest t with P(|X| > t) <= share for discrete Laplace noise: 2p^(t+1)/(1+p) <= share."""
+    p = math.exp(-strength)
+    return max(0, math.ceil(math.log(share * (1 + p) / 2) / math.log(p) - 1)) if p > 0 else 0
+
+
+def smallest(cells: int, strength: float) -> int:
+    """About how many rows one cell of the finest size needs to stand out of the noise of all cells."""
+    return math.ceil(math.log(max(4, cells)) / strength)
+
+
+def _errors_of_clusters(found: LevelSet, level: int, k: int) -> dict[str, Any]:
+    """What noise adds to the cost of k-means, relative to the cost itself, and to a cluster's size (a deviation).
+
+    A centre is the mean of its boxes: noise of variance v in a box at distance r moves it by v·r²/n² (squared, on
+    average), and n rows then pay that much each. The cost is the boxes' own, with what rows are spread within a box.
+    """
+    centres, sizes = found.clusters(level, k)
+    boxes = found.boxes(level)
+    stand = boxes.stands
+    points, counts = boxes.points[stand], np.maximum(boxes.counts[stand], 0)
+    label = nearest(points, centres)
+    away = np.square(points - centres[label]).sum(axis=1)
+    rows = np.maximum(add_up(label, counts, k), 1.0)
+    moved = float((add_up(label, boxes.variances[stand] * away, k) / rows).sum())
+    within = points.shape[1] * np.square(boxes.sides[stand]) / 12
+    cost = float(counts @ (away + within))
+    noise = add_up(nearest(boxes.points, centres), boxes.variances, k)
+    return {
+        "cost_error": moved / cost if cost > 0 else 1.0,
+        "within_cells": float(counts @ within) / cost if cost > 0 else 1.0,
+        "size_error": float(np.sqrt(noise.mean())),
+        "smallest_size": float(sizes.min()),
+    }
+
+
+def meaning(found: LevelSet, level: int) -> str:
+    """One or two plain sentences."""
+    own = found.levels[level]
+    factor = float(Context(prec=3, rounding=ROUND_CEILING).exp(Decimal(str(own.epsilon))))
+    numbers = expected(found, level, None)
+    size = " by ".join(f"{width:.2g}" for width in numbers["cell_size"])
+    seen = (
+        f"Places about {size} in size are told apart, and a smallest cell shows up from about "
+        f"{numbers['smallest_that_stands_out']:,} rows."
+        if numbers["points"] > 1
+        else "Nothing stands out of the noise: all that is told is about how many rows there are."
+    )
+    return (
+        f"{seen} Whether any one row is in the data changes the chance of what is shown by a factor of at most "
+        f"{factor:.3g}."
+    )

@@ -1,0 +1,256 @@
+"""Rows of a Spark DataFrame: integer statistics on the executors, summed; noise is added once, on the driver.
+
+Each partition is turned into exact integers by `mapInArrow`, and the integers are added up. A task that fails, is
+retried or runs twice changes nothing: Spark takes one result of each partition, and every attempt computes the same
+one. There are no accumulators, and no row leaves an executor, except those of a sample that was asked for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, NoReturn
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from covey.errors import DataError, ParameterError
+from covey.noise.source import Source, new_key
+from covey.private.engine import Sealed
+from covey.private.ids import check_name, family_of
+from covey.private.lattice import to_lattice
+from covey.private.rows import chunk_rows
+from covey.private.tables import Piece, Places, arrow_is_numeric, arrow_numbers, not_numeric
+from covey.public import Domain
+from covey.queries.base import KeyedQuery, Query, Rows
+from covey.queries.blocks import BlockCentres
+from covey.queries.counts import OccupiedCells
+from covey.queries.grid import Grid
+from covey.queries.projection import Projection
+from covey.queries.tree import TreeLeaves
+
+DENSE = 2**16  # numbers of a statistic that every partition sends as they are; of more, those that are not 0
+NODES = 2**22  # of a tree that one pass counts
+SENT = 2**16  # pairs of a key and a number in a batch
+PAIRS = "key long, number long"
+VECTOR = "numbers binary"
+
+Integers = NDArray[np.int64]
+RowMap = Callable[[Rows], Rows]
+Batches = Iterable[pa.RecordBatch]
+
+
+def start_session(master: str | None) -> None:
+    """The Spark session that paths are read with: the one that is there, or a new one of this cluster."""
+    builder = SparkSession.builder.appName("covey")
+    (builder if master is None else builder.master(master)).getOrCreate()
+
+
+def stop_session() -> None:
+    """End the session that `start_session` began."""
+    session = SparkSession.getActiveSession()
+    if session is not None:
+        session.stop()
+
+
+def open_path(path: str | os.PathLike[str]) -> SparkTable:
+    """Parquet files, a folder or a glob of them, read by Spark."""
+    name = os.fspath(path)
+    if ".csv" in name.lower():
+        raise DataError(
+            "data: Spark reads a CSV in its own way; pass the DataFrame of spark.read.csv, or use engine='files'"
+        )
+    try:
+        return SparkTable(SparkSession.builder.appName("covey").getOrCreate().read.parquet(name))
+    except Exception as error:  # Spark's own errors, whose texts are long and may quote what they read
+        what = type(error).__name__
+        raise DataError(
+            f"data: Spark cannot read {name!r} as Parquet ({what}); check the path, on every node"
+        ) from None
+
+
+def run_job(job: Callable[[], Any]) -> Any:
+    """The answer of a Spark job. Its own errors are long, and may quote what a task was working on."""
+    try:
+        return job()
+    except Exception as error:
+        what = f"data: a Spark job failed ({type(error).__name__}); look into the cluster's logs"
+        raise DataError(f"{what}. Nothing is published, any charge stays") from None
+
+
+class SparkTable(Sealed):
+    """A Spark DataFrame whose rows nobody has looked at yet."""
+
+    on_spark = True
+
+    def __init__(self, frame: DataFrame) -> None:
+        self.frame = frame
+        self.names = tuple(frame.columns)
+        self.width = len(self.names)
+        if not self.names:
+            raise DataError("data: 0 feature(s): the frame has no columns while a minimum of 1 is required.")
+        if len(set(self.names)) < self.width:
+            raise DataError("data: several columns of the frame share a name; give each a name of its own")
+
+    def _type(self, name: str) -> Any:
+        """The Arrow type of a column, None if it has none that could be a number or an id."""
+        field = self.frame.schema[name].dataType
+        plain = (T.NumericType, T.BooleanType, T.StringType, T.BinaryType, T.DateType, T.TimestampType)
+        return arrow_type(field) if isinstance(field, plain) else None
+
+    def check_numeric(self, columns: Sequence[str] | None) -> None:
+        for name in columns or self.names:
+            kind = self._type(name)
+            if kind is None or not arrow_is_numeric(kind):
+                raise not_numeric(name, self.frame.schema[name].dataType.typeName())
+
+    def check_person(self, person: str) -> None:
+        check_name(person, self.names)
+        kind = self._type(person)
+        family_of(person, pa.null() if kind is None else kind)
+
+    def check_unchanged(self) -> None:
+        """What a DataFrame reads is Spark's to watch: a file that is replaced makes its job fail."""
+
+    def rows(self) -> int:
+        return int(run_job(self.frame.count))
+
+    def pieces(self, columns: Sequence[str] | None) -> Iterator[Piece]:  # noqa: ARG002
+        raise ParameterError("engine", "rows of a Spark DataFrame stay on the cluster: use engine='spark', or a sample")
+
+    def chosen(self, columns: Sequence[str] | None, places: Iterator[Places]) -> NoReturn:  # noqa: ARG002
+        raise ParameterError("sample", "on Spark every row has a coin of its own: give a rate, under add-remove")
+
+    def pieces_with_ids(self, columns: Sequence[str] | None, person: str) -> NoReturn:  # noqa: ARG002
+        raise ParameterError("engine", "rows of a Spark DataFrame stay on the cluster: use engine='spark'")
+
+
+def arrow_type(kind: Any) -> Any:
+    """The Arrow type in which Spark hands a column of this type to Python."""
+    simple = {
+        T.ByteType: pa.int8(),
+        T.ShortType: pa.int16(),
+        T.IntegerType: pa.int32(),
+        T.LongType: pa.int64(),
+        T.FloatType: pa.float32(),
+        T.DoubleType: pa.float64(),
+        T.BooleanType: pa.bool_(),
+        T.BinaryType: pa.binary(),
+        T.DateType: pa.date32(),
+        T.TimestampType: pa.timestamp("us"),
+    }
+    if isinstance(kind, T.DecimalType):
+        return pa.decimal128(kind.precision, kind.scale)
+    return pa.string() if isinstance(kind, T.StringType) else simple.get(type(kind))
+
+
+class SparkEngine(Sealed):
+    """Answers by jobs on the cluster. The same frame gives the same integers, whatever its partitions."""
+
+    nodes_at_once = NODES
+
+    def __init__(self, frame: DataFrame, domain: Domain, *, read: Domain | None = None, maps: tuple[RowMap, ...] = ()):
+        self._frame, self._domain = frame, domain
+        self._reading = partial(read_rows, read or domain, maps)
+        self._read, self._maps = read or domain, maps
+
+    def _numbers(self) -> DataFrame:
+        names = self._read.columns
+        return self._frame if names is None else self._frame.select(*(F.col(f"`{name}`") for name in names))
+
+    def total(self, query: Query) -> Integers:
+        if query.size > DENSE:
+            return self._by_key(partial(send_pairs, self._reading, query), query.size)
+        sent = self._numbers().mapInArrow(partial(send_totals, self._reading, query), VECTOR)
+        total = np.zeros(query.size, dtype=np.int64)
+        for row in run_job(sent.collect):
+            total += np.frombuffer(row[0], dtype="<i8")
+        return total
+
+    def _by_key(self, send: Callable[[Batches], Iterator[pa.RecordBatch]], size: int) -> Integers:
+        keys, numbers = self._pairs(send)
+        total = np.zeros(size, dtype=np.int64)
+        total[keys] = numbers
+        return total
+
+    def _pairs(self, send: Callable[[Batches], Iterator[pa.RecordBatch]]) -> tuple[Integers, Integers]:
+        sums = self._numbers().mapInArrow(send, PAIRS).groupBy("key").agg(F.sum("number").alias("number"))
+        table = run_job(sums.toArrow)
+        keys, numbers = (table.column(name).to_numpy().astype(np.int64) for name in ("key", "number"))
+        order = np.argsort(keys)
+        return keys[order], numbers[order]
+
+    def totals_by_key(self, query: KeyedQuery) -> tuple[Integers, Integers]:
+        return self._pairs(partial(send_keys, self._reading, query))
+
+    def cells(self, grid: Grid) -> tuple[Integers, Integers]:
+        return self.totals_by_key(OccupiedCells(grid))
+
+    def remember(self, query: TreeLeaves, counts: Integers) -> None:
+        """Counts again: a job more, and nothing to keep."""
+
+    def projected(self, projection: Projection) -> SparkEngine:
+        maps = (*self._maps, projection.apply)
+        return SparkEngine(self._frame, projection.target, read=self._read, maps=maps)
+
+    def split(self, parts: int, source: Source) -> list[SparkEngine]:
+        """Every row in one of `parts` engines, by a coin of its own: a keyed hash of the row and its copy number."""
+        from covey.private.spark_people import parted
+
+        frames = parted(self._numbers(), self._read, parts, key=new_key(source))
+        return [SparkEngine(frame, self._domain, read=self._read, maps=self._maps) for frame in frames]
+
+    def block_outputs(self, query: BlockCentres, source: Source) -> NoReturn:  # noqa: ARG002
+        raise ParameterError("engine", "blocks of rows are clustered in memory: use engine='memory', or a sample")
+
+
+def read_rows(domain: Domain, maps: tuple[RowMap, ...], batch: pa.RecordBatch) -> Iterator[Rows]:
+    """The lattice rows of a batch, in chunks. Runs on executors."""
+    numbers = np.stack([arrow_numbers(column) for column in batch.columns])
+    rows = to_lattice(numbers, domain)
+    step = chunk_rows(domain.dimension, 256)
+    for start in range(0, rows.shape[1], step):
+        chunk = rows[:, start : start + step]
+        for change in maps:
+            chunk = change(chunk)
+        yield chunk
+
+
+def send_totals(read: Callable[[Any], Iterator[Rows]], query: Query, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """One partition's exact statistic. Runs on executors."""
+    out = _added(read, query, batches)
+    yield pa.RecordBatch.from_arrays([pa.array([out.astype("<i8").tobytes()], pa.binary())], ["numbers"])
+
+
+def send_pairs(read: Callable[[Any], Iterator[Rows]], query: Query, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """One partition's exact statistic, without its zeros. Runs on executors."""
+    out = _added(read, query, batches)
+    keys = np.flatnonzero(out)
+    yield from _in_pairs(keys, out[keys])
+
+
+def send_keys(read: Callable[[Any], Iterator[Rows]], query: KeyedQuery, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Keys and how many rows have them, batch by batch. Runs on executors."""
+    for batch in batches:
+        for rows in read(batch):
+            yield from _in_pairs(*np.unique(query.keys(rows), return_counts=True))
+
+
+def _added(read: Callable[[Any], Iterator[Rows]], query: Query, batches: Batches) -> Integers:
+    out = np.zeros(query.size, dtype=np.int64)
+    for batch in batches:
+        for rows in read(batch):
+            query.accumulate(rows, out)
+    return out
+
+
+def _in_pairs(keys: Integers, numbers: Integers) -> Iterator[pa.RecordBatch]:
+    for start in range(0, len(keys), SENT):
+        some = slice(start, start + SENT)
+        arrays = [pa.array(each[some].astype(np.int64)) for each in (keys, numbers)]
+        yield pa.RecordBatch.from_arrays(arrays, ["key", "number"])

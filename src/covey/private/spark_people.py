@@ -1,0 +1,203 @@
+"""Samples and random parts of a Spark DataFrame, and at most m rows of every person in one.
+
+Proofs: noise/gaps.md, budget/amplify.md, people.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from functools import partial
+from typing import Any, NoReturn
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark import StorageLevel, TaskContext
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.window import Window
+
+from covey.errors import BudgetError, ParameterError
+from covey.noise.gaps import kept
+from covey.noise.source import OsSource, SeededSource, Source, keyed_words, new_key
+from covey.private.ids import arrow_ids
+from covey.private.lattice import to_lattice
+from covey.private.people import Names
+from covey.private.rows import RowEngine
+from covey.private.spark import Batches, SparkTable, run_job
+from covey.private.tables import Piece, arrow_numbers, open_table
+from covey.public import Domain
+from covey.queries.base import Query
+from covey.queries.people import PeopleByRows
+
+SIGN = np.uint64(1 << 63)  # turns the order of unsigned words into that of signed ones, which Spark has
+WHO = "low long, high long"
+
+
+class SparkSample(SparkTable):
+    """The rows that a Poisson sample keeps, brought to the driver once. Every row has a coin of exactly the rate.
+
+    A partition draws its coins where its rows are, from the operating system; a task that runs again draws others, and
+    Spark takes one of them. So the sample is drawn once, at the first reading.
+    """
+
+    on_spark = False
+
+    def __init__(self, table: SparkTable, columns: Sequence[str] | None, *, rate: Fraction, source: Source) -> None:
+        super().__init__(table.frame)
+        self._columns = list(columns or table.names)
+        key = new_key(source) if source.seeded else None
+        self._draw: Any = partial(keep_rows, rate, key)
+
+    def pieces(self, columns: Sequence[str] | None) -> Iterator[Piece]:
+        if self._draw is None:
+            raise BudgetError("sample: it was drawn and read; another one would have to be paid for")
+        draw, self._draw = self._draw, None
+        names = [f"v{i}" for i in range(len(self._columns))]
+        frame = self.frame.select(*(F.col(f"`{name}`") for name in self._columns))
+        sample = frame.mapInArrow(draw, ", ".join(f"{name} double" for name in names))
+        return open_table(run_job(sample.toArrow).rename_columns(self._columns)).pieces(columns)
+
+    def rows(self) -> NoReturn:
+        raise BudgetError("sample: its number of rows is not known before it is read")
+
+
+def keep_rows(rate: Fraction, key: bytes | None, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """The rows of one partition that its coins keep. Runs on executors; `key` is for seeded runs only."""
+    context = TaskContext.get()
+    partition = 0 if context is None else context.partitionId()
+    source: Source = OsSource() if key is None else SeededSource(int(keyed_words(key, partition, 1)[0]))
+    places = kept(rate=rate, source=source)
+    block, first = np.empty(0, dtype=np.int64), 0
+    for batch in batches:
+        end = first + batch.num_rows
+        while not block.size or block[-1] < end:
+            block = np.concatenate([block, next(places)])
+        inside = block[: np.searchsorted(block, end)]
+        block = block[len(inside) :]
+        if inside.size:
+            numbers = [pa.array(arrow_numbers(column.take(pa.array(inside - first)))) for column in batch.columns]
+            yield pa.RecordBatch.from_arrays(numbers, [f"v{i}" for i in range(len(numbers))])
+        first = end
+
+
+class SparkCapped(SparkTable):
+    """At most `most` rows of every person. Spark keeps the frame; what it loses of it is made again, alike."""
+
+    def __init__(self, table: SparkTable, domain: Domain, person: str, *, most: int, key: bytes) -> None:
+        table.check_person(person)
+        self._inner, self._domain = table, domain
+        columns = list(domain.columns or [name for name in table.names if name != person])
+        names = Names(key)
+        told = whose(table.frame, columns, person)
+        values = ", ".join(f"v{i} double" for i in range(len(columns)))
+        named = told.mapInArrow(partial(name_rows, names, domain), f"{values}, {WHO}, row long")
+        copies = Window.partitionBy("low", "high", "row").orderBy("row")
+        numbered = named.withColumn("copy", F.row_number().over(copies).cast("long") - 1)
+        ranked = numbered.mapInArrow(partial(rank_rows, names), f"{values}, {WHO}, row long, copy long, rank long")
+        order = Window.partitionBy("low", "high").orderBy("rank", "row", "copy")
+        first = ranked.withColumn("place", F.row_number().over(order)).filter(F.col("place") <= most)
+        frame = first.select(*(F.col(f"v{i}").alias(name) for i, name in enumerate(columns)))
+        super().__init__(frame.persist(StorageLevel.MEMORY_AND_DISK))
+
+
+def whose(frame: DataFrame, columns: Sequence[str], person: str) -> DataFrame:
+    """The columns that count, by number, and the person's: a column may be both."""
+    values = [F.col(f"`{name}`").alias(f"v{i}") for i, name in enumerate(columns)]
+    return frame.select(*values, F.col(f"`{person}`").alias("who"))
+
+
+def name_rows(names: Names, domain: Domain, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Rows as numbers, with the names of their person and of their lattice point. Runs on executors."""
+    for batch in batches:
+        values = np.stack([arrow_numbers(column) for column in batch.columns[:-1]])
+        low, high = names.people(arrow_ids(batch.columns[-1]))
+        row = names.rows(to_lattice(values, domain))
+        arrays = [*(pa.array(each) for each in values), *(pa.array(signed(each)) for each in (low, high, row))]
+        yield pa.RecordBatch.from_arrays(arrays, [*(f"v{i}" for i in range(len(values))), "low", "high", "row"])
+
+
+def rank_rows(names: Names, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """The same rows with their place in their person's order, as a hash. Runs on executors."""
+    for batch in batches:
+        low, high, row = (unsigned(batch.column(name)) for name in ("low", "high", "row"))
+        copy = batch.column("copy").to_numpy(zero_copy_only=False).astype(np.uint64)
+        rank = pa.array(signed(names.ranks(low, high, row, copy)))
+        yield pa.RecordBatch.from_arrays([*batch.columns, rank], [*batch.schema.names, "rank"])
+
+
+def parted(frame: DataFrame, domain: Domain, parts: int, *, key: bytes) -> list[DataFrame]:
+    """Frames that share out the rows: each by a coin that depends on its lattice point, its copy number and the key."""
+    values = ", ".join(f"v{i} double" for i in range(len(frame.columns)))
+    named = frame.mapInArrow(partial(name_points, Names(key), domain), f"{values}, row long")
+    copies = Window.partitionBy("row").orderBy("row")
+    numbered = named.withColumn("copy", F.row_number().over(copies).cast("long") - 1)
+    drawn = numbered.mapInArrow(partial(draw_parts, Names(key), parts), f"{values}, part long")
+    drawn = drawn.persist(StorageLevel.MEMORY_AND_DISK)
+    columns = [F.col(f"v{i}").alias(name) for i, name in enumerate(frame.columns)]
+    return [drawn.filter(F.col("part") == part).select(*columns) for part in range(parts)]
+
+
+def name_points(names: Names, domain: Domain, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Rows as numbers, with the names of their lattice points. Runs on executors."""
+    for batch in batches:
+        values = np.stack([arrow_numbers(column) for column in batch.columns])
+        row = pa.array(signed(names.rows(to_lattice(values, domain))))
+        yield pa.RecordBatch.from_arrays(
+            [*(pa.array(each) for each in values), row], [*(f"v{i}" for i in range(len(values))), "row"]
+        )
+
+
+def draw_parts(names: Names, parts: int, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """The same rows with the part that each is in. Runs on executors."""
+    for batch in batches:
+        row = unsigned(batch.column("row"))
+        copy = batch.column("copy").to_numpy(zero_copy_only=False).astype(np.uint64)
+        none = np.zeros(len(row), dtype=np.uint64)
+        part = (names.ranks(none, none, row, copy) % np.uint64(parts)).astype(np.int64)
+        values = batch.columns[:-2]
+        yield pa.RecordBatch.from_arrays([*values, pa.array(part)], [*batch.schema.names[:-2], "part"])
+
+
+def signed(words: NDArray[np.uint64]) -> NDArray[np.int64]:
+    return np.asarray((words ^ SIGN).view(np.int64))
+
+
+def unsigned(column: pa.Array) -> NDArray[np.uint64]:
+    return np.asarray(column.to_numpy(zero_copy_only=False).astype(np.int64).view(np.uint64) ^ SIGN)
+
+
+class SparkPeople(RowEngine):
+    """How many people have how many rows, counted on the cluster."""
+
+    def __init__(self, table: SparkTable, domain: Domain, person: str, *, key: bytes) -> None:
+        super().__init__(domain)
+        table.check_person(person)
+        told = table.frame.select(F.col(f"`{person}`").alias("who"))
+        self._people = told.mapInArrow(partial(name_people, Names(key)), WHO).groupBy("low", "high").count()
+
+    def total(self, query: Query) -> NDArray[np.int64]:
+        if not isinstance(query, PeopleByRows):
+            return super().total(query)
+        sent = self._people.select("count").mapInArrow(partial(send_tally, query), "numbers binary")
+        tallies = [np.frombuffer(row[0], dtype="<i8") for row in run_job(sent.collect)]
+        return np.sum([np.zeros(query.size, dtype=np.int64), *tallies], axis=0)
+
+    def _units(self) -> NoReturn:
+        raise ParameterError("query", "only the number of people by their rows is known here")
+
+
+def name_people(names: Names, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """The names of the people whose rows these are. Runs on executors."""
+    for batch in batches:
+        low, high = names.people(arrow_ids(batch.columns[0]))
+        yield pa.RecordBatch.from_arrays([pa.array(signed(low)), pa.array(signed(high))], ["low", "high"])
+
+
+def send_tally(query: PeopleByRows, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """How many people of a partition have how many rows. Runs on executors."""
+    total = np.zeros(query.size, dtype=np.int64)
+    for batch in batches:
+        total += query.tally(batch.columns[0].to_numpy(zero_copy_only=False))
+    yield pa.RecordBatch.from_arrays([pa.array([total.astype("<i8").tobytes()], pa.binary())], ["numbers"])

@@ -1,0 +1,69 @@
+"""Sites that somebody thinks of, compared on the private coreset: free, as often as wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.coreset import Coreset
+from covey.errors import ParameterError
+from covey.geo import Region
+from covey.studio.data import Opened
+
+MOST_SETS, MOST_SITES = 12, 100
+EARTH_KM = 6371.0088
+NOTE = (
+    "Costs are estimates from the private coreset: the sum over rows of the {what} to the nearest site, with each "
+    "column scaled by its bounds. Comparing is free and may be repeated; a difference smaller than the expected error "
+    "means nothing."
+)
+
+
+def compare_sites(
+    coreset: Coreset,
+    data: Opened,
+    sets: Mapping[str, Sequence[Sequence[float]]],
+    *,
+    objective: str,
+    forbidden: dict[str, Any] | None,
+) -> dict[str, Any]:
+    """What each set costs, for each row on average too, and how many of its sites lie where none may be built."""
+    if not 1 <= len(sets) <= MOST_SETS:
+        raise ParameterError("sets", f"must be 1 to {MOST_SETS} sets of sites by name")
+    if any(not 1 <= len(sites) <= MOST_SITES for sites in sets.values()):
+        raise ParameterError("sets", f"every set must have 1 to {MOST_SITES} sites")
+    places = {name: data.full(sites, name="sets") for name, sites in sets.items()}
+    region = None if forbidden is None else Region.read(forbidden, name="forbidden")
+    rows = max(1.0, coreset.total)
+    answers: dict[str, dict[str, Any]] = {}
+    for name, sites in places.items():
+        try:
+            cost = float(coreset.cost(sites, objective=objective))  # type: ignore[arg-type]
+        except ParameterError as error:
+            raise ParameterError("sets", str(error).removeprefix("centres: ")) from None
+        inside = 0 if region is None else int(region.contains(data.flat(sites)).sum())
+        answers[name] = {"cost": cost, "per_row": cost / rows, "inside_forbidden": inside}
+        if data.geographic and data.domain.dimension == 2:
+            answers[name]["mean_km"] = mean_km(data.flat(coreset.points), coreset.weights, data.flat(sites))
+    allowed = [name for name, answer in answers.items() if not answer["inside_forbidden"]]
+    best = min(allowed, key=lambda name: answers[name]["cost"], default=None)
+    for answer in answers.values():
+        lowest = None if best is None else answers[best]["cost"]
+        answer["against_best"] = answer["cost"] / lowest if lowest is not None and lowest > 0 else None
+    what = "squared distance" if objective == "k-means" else "distance"
+    return {"sets": answers, "best": best, "note": NOTE.format(what=what)}
+
+
+def mean_km(points: NDArray[np.float64], weights: NDArray[np.float64], sites: NDArray[np.float64]) -> float | None:
+    """The mean distance of the rows to the nearest site in kilometres, on a plane that touches the map's middle."""
+    total = float(weights.sum())
+    if total <= 0:
+        return None
+    stretch = np.radians([np.cos(np.radians(np.clip(points[:, 1].mean(), -89, 89))), 1.0]) * EARTH_KM
+    nearest = np.full(len(points), np.inf)
+    for site in sites:
+        np.minimum(nearest, np.square((points - site) * stretch).sum(axis=1), out=nearest)
+    return max(0.0, float(np.sqrt(nearest) @ weights) / total)

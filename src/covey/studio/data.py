@@ -1,0 +1,113 @@
+"""The data set that is open: where its rows are, what was declared about them, and which columns make the map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.errors import ParameterError
+from covey.geo import find_axes
+from covey.private.tables import open_table
+from covey.public import Ball, Bounds, Box, Domain, resolve_bounds
+
+WORLD = (180.0, 90.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opened:
+    """Rows that nobody has looked at, and everything public about them.
+
+    axes : the columns drawn to the right and upwards; of one column alone, the second is None. geographic : whether
+    they are longitude and latitude. dataset : whose budget a look is charged to.
+    """
+
+    source: Any = field(repr=False)
+    name: str
+    bounds: Bounds
+    domain: Domain
+    axes: tuple[int, int | None]
+    geographic: bool
+    dataset: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.domain.names
+
+    def corners(self) -> tuple[list[float], list[float]]:
+        """The lower and upper end of every column's public range."""
+        if isinstance(self.bounds, Box):  # as they were declared, not as they are computed with
+            return [low for low, _ in self.bounds.ranges], [high for _, high in self.bounds.ranges]
+        middle, half = np.array(self.domain.middle), np.array(self.domain.half)
+        return (middle - half).tolist(), (middle + half).tolist()
+
+    def flat(self, points: Any) -> NDArray[np.float64]:
+        """The two coordinates of (n, d) points that are drawn."""
+        table = np.asarray(points, dtype=np.float64).reshape(-1, self.domain.dimension)
+        east, north = self.axes
+        return np.stack([table[:, east], np.zeros(len(table)) if north is None else table[:, north]], axis=1)
+
+    def full(self, points: Sequence[Sequence[float]], *, name: str) -> list[list[float]]:
+        """Points as a client gives them, (x, y) of a map or one number per column, in the order of the columns."""
+        d = self.domain.dimension
+        if d == 2 and all(len(point) == 2 for point in points):
+            return [[x, y] if self.axes == (0, 1) else [y, x] for x, y in points]
+        if any(len(point) != d for point in points):
+            names = ", ".join(self.columns)
+            raise ParameterError(name, f"must be points of {d} numbers each: {names}")
+        return [list(point) for point in points]
+
+    def describe(self) -> dict[str, Any]:
+        lower, upper = self.corners()
+        return {
+            "name": self.name,
+            "columns": list(self.columns),
+            "geographic": self.geographic,
+            "lon": self.axes[0],
+            "lat": self.axes[1],
+            "bounds": {"lower": lower, "upper": upper},
+        }
+
+
+def open_data(
+    source: Any, *, bounds: Any, name: str, dataset: str, lon: str | None = None, lat: str | None = None
+) -> Opened:
+    """Declare data: its columns and types are read, no row is, and the bounds are the user's own."""
+    if isinstance(bounds, Ball):
+        raise ParameterError("bounds", "must be a range for each column: a map has edges")
+    table = open_table(source)
+    domain = resolve_bounds(bounds, names=table.names, width=table.width)
+    table.check_numeric(domain.columns if table.names is not None else None)
+    axes, geographic = map_axes(domain, lon=lon, lat=lat)
+    return Opened(
+        source=source, name=name, bounds=bounds, domain=domain, axes=axes, geographic=geographic, dataset=dataset
+    )
+
+
+def map_axes(domain: Domain, *, lon: str | None, lat: str | None) -> tuple[tuple[int, int | None], bool]:
+    """Which columns are drawn, and whether they are longitude and latitude: by their names, within the world's ends."""
+    try:
+        east, north = find_axes(domain.names, lon, lat)
+    except ParameterError:
+        if lon is not None or lat is not None:
+            raise
+        return (0, 1 if domain.dimension > 1 else None), False
+    on_earth = all(
+        abs(domain.middle[axis]) + domain.half[axis] <= most for axis, most in zip((east, north), WORLD, strict=True)
+    )
+    return (east, north), on_earth
+
+
+def declared_box(columns: Sequence[str] | None, lower: Sequence[float], upper: Sequence[float]) -> Box:
+    """The bounds that a client declared."""
+    if len(lower) != len(upper) or (columns is not None and len(columns) != len(lower)):
+        raise ParameterError("bounds", "lower and upper must have one number for each column")
+    pairs = list(zip(lower, upper, strict=True))
+    if columns is None:
+        return Box(*pairs)
+    if len(set(columns)) != len(columns):
+        raise ParameterError("columns", "must have different names")
+    return Box.of(dict(zip(columns, pairs, strict=True)))

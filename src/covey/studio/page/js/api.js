@@ -1,0 +1,53 @@
+// Requests to the studio's server. Every address is relative: the page lives below a secret path.
+
+export class Refused extends Error {
+  constructor(status, body) {
+    super(body?.error?.message ?? `The studio answered ${status}.`);
+    this.status = status;
+    this.parameter = body?.error?.parameter ?? null;
+  }
+}
+
+async function ask(path, options = {}) {
+  let answer;
+  try {
+    answer = await fetch(path, { credentials: "same-origin", ...options });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Error("The studio does not answer. Is `covey studio` still running?");
+  }
+  const body = await answer.json().catch(() => null);
+  if (!answer.ok) throw new Refused(answer.status, body);
+  return body;
+}
+
+function change(method, path, body) {
+  const headers = { "X-Covey-Studio": "1" };
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  return ask(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+}
+
+const query = (values) => new URLSearchParams(values).toString();
+
+export const api = {
+  state: () => ask("api/state"),
+  look: (epsilon) => change("POST", "api/look", { confirm: true, epsilon }),
+  job: (id) => ask(`api/job/${encodeURIComponent(id)}`),
+  cancel: (id) => change("DELETE", `api/job/${encodeURIComponent(id)}`),
+  level: (level, k, objective) => ask(`api/levels/${level}?${query({ k, objective })}`),
+  owner: (on) => change("POST", "api/owner", { on }),
+  ownerCentres: (k) => ask(`api/owner/centres?${query({ k })}`),
+  setZones: (zones) => change("PUT", "api/zones", zones),
+  clearZones: () => change("DELETE", "api/zones"),
+  alternatives: (body) => change("POST", "api/alternatives", body),
+  publish: (body) => change("POST", "api/publish", body),
+  publications: () => ask("api/publications"),
+  ledger: () => ask("api/ledger"),
+  open: (body) => change("POST", "api/open", body),
+  upload: (file) =>
+    ask(`api/uploads?${query({ name: file.name })}`, {
+      method: "POST",
+      headers: { "X-Covey-Studio": "1", "Content-Type": "application/octet-stream" },
+      body: file,
+    }),
+};

@@ -1,0 +1,118 @@
+// The map under the data, from files that the studio ships: no tiles, no fonts, no address outside this server.
+import { palette } from "./palette.js";
+
+const asset = (path) => new URL(`../assets/${path}`, import.meta.url).href;
+const page = (path) => new URL(`../${path}`, import.meta.url).href;
+const EMPTY = { type: "FeatureCollection", features: [] };
+const STATES = [-180, 13, -64, 72]; // where the outlines of the United States are worth loading
+const FONT = ["system-ui", "Noto Sans", "DejaVu Sans", "sans-serif"];
+
+const WORLD = "world/countries.json";
+export const isWide = ([west, south, east, north]) => Math.max(east - west, north - south) > 15;
+
+const meet = (a, b) => a[0] <= b[2] && b[0] <= a[2] && a[1] <= b[3] && b[1] <= a[3];
+
+function lines(id, source, colour, width, more = {}) {
+  return { id, type: "line", source, paint: { "line-color": colour, "line-width": width }, layout: { "line-join": "round", "line-cap": "round" }, ...more };
+}
+
+function names(id, source, colours, size, more = {}) {
+  return {
+    id, type: "symbol", source,
+    layout: { "text-field": ["get", "name"], "text-font": FONT, "text-size": size, "text-max-width": 8, "text-padding": 6, ...more.layout },
+    paint: { "text-color": colours.label, "text-halo-color": colours.halo, "text-halo-width": 1.4 },
+    ...(more.minzoom === undefined ? {} : { minzoom: more.minzoom }),
+    ...(more.filter ? { filter: more.filter } : {}),
+  };
+}
+
+/** Lines of longitude and latitude at a round step, a few across the bounds and as many again around them. */
+function graticule([west, south, east, north]) {
+  const raw = Math.max(east - west, north - south) / 8;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = power * [1, 2, 5, 10].find((each) => each * power >= raw);
+  const reach = 14 * step;
+  const clip = (value, most) => Math.max(-most, Math.min(most, value));
+  const features = [];
+  const add = (...coordinates) => features.push({ type: "Feature", properties: {}, geometry: { type: "LineString", coordinates } });
+  const [top, bottom] = [clip(north + reach, 85), clip(south - reach, 85)];
+  const [left, right] = [clip(west - reach, 180), clip(east + reach, 180)];
+  for (let x = Math.ceil(left / step) * step; x <= right; x += step) add([x, bottom], [x, top]);
+  for (let y = Math.ceil(bottom / step) * step; y <= top; y += step) add([left, y], [right, y]);
+  return { type: "FeatureCollection", features };
+}
+
+/** The style of MapLibre for the bundled map; `own` is GeoJSON that the owner gave with --basemap. */
+export function bundledStyle(bounds, { dark, own = null, demo = false }) {
+  const colours = palette(dark);
+  const geojson = (data) => ({ type: "geojson", data });
+  const american = meet(bounds, STATES);
+  const sources = {
+    countries: geojson(isWide(bounds) ? asset(WORLD) : EMPTY),
+    detail: geojson(EMPTY),
+    countryNames: geojson(asset("world/labels.json")),
+    graticule: geojson(graticule(bounds)),
+  };
+  const layers = [
+    { id: "sea", type: "background", paint: { "background-color": colours.sea } },
+    lines("graticule", "graticule", colours.graticule, 1),
+  ];
+  for (const source of ["countries", "detail"]) {
+    layers.push({ id: source, type: "fill", source, paint: { "fill-color": colours.land } }, lines(`${source}-line`, source, colours.border, 1));
+  }
+  if (american) {
+    for (const [name, colour, width, minzoom] of [["counties", colours.lesser, 1, 5], ["states", colours.border, 1.2, 2]]) {
+      sources[name] = geojson(asset(`us/${name}.json`));
+      layers.push(lines(name, name, colour, width, { minzoom }));
+    }
+  }
+  layers.push(names("country-names", "countryNames", colours, 13, {
+    filter: ["<=", ["get", "rank"], ["+", ["zoom"], 0]], layout: { "symbol-sort-key": ["get", "rank"] },
+  }));
+  if (american) {
+    for (const [name, size, minzoom] of [["states", 13, 3.5], ["counties", 12, 7.5]]) {
+      sources[`${name}-names`] = geojson(asset(`us/${name}-labels.json`));
+      layers.push(names(`${name}-names`, `${name}-names`, colours, size, { minzoom }));
+    }
+  }
+  if (demo) addCity(sources, layers, colours);
+  if (own) addOwn(sources, layers, colours, own);
+  return { version: 8, sources, layers };
+}
+
+function addCity(sources, layers, colours) {
+  sources.city = { type: "geojson", data: page("demo-city.json") };
+  const kind = (value) => ({ filter: ["==", ["get", "kind"], value] });
+  layers.push(
+    { id: "city-land", type: "fill", source: "city", paint: { "fill-color": colours.land }, ...kind("land") },
+    lines("city-shore", "city", colours.border, 1, kind("land")),
+    { id: "city-water", type: "fill", source: "city", paint: { "fill-color": colours.water }, ...kind("river") },
+    lines("city-road-case", "city", colours.roadCase, 5, kind("road")),
+    lines("city-road", "city", colours.road, 3, kind("road")),
+    names("city-names", "city", colours, 13, { ...kind("district"), minzoom: 9, layout: { "text-anchor": "bottom" } }),
+  );
+}
+
+function addOwn(sources, layers, colours, url) {
+  sources.own = { type: "geojson", data: new URL(url, document.baseURI).href };
+  layers.push(
+    { id: "own-fill", type: "fill", source: "own", paint: { "fill-color": colours.land }, filter: ["==", ["geometry-type"], "Polygon"] },
+    lines("own-line", "own", colours.border, 1.2, { filter: ["!=", ["geometry-type"], "Point"] }),
+    names("own-names", "own", colours, 12, { filter: ["has", "name"] }),
+  );
+}
+
+/** Finer outlines of the countries that the bounds touch, in place of the coarse ones, which come last where they are far. */
+export async function addDetail(map, bounds) {
+  const index = await fetch(asset("world/index.json")).then((answer) => answer.json());
+  const near = index.filter(({ boxes }) => boxes.some((each) => meet(each, bounds))).slice(0, 12);
+  const parts = await Promise.all(near.map(({ file }) => fetch(asset(`world/detail/${file}`)).then((answer) => answer.json())));
+  const features = parts.flatMap((part) => part.features);
+  return () => {
+    if (!map.getSource("detail")) return;
+    if (features.length) map.getSource("detail").setData({ type: "FeatureCollection", features });
+    const others = ["!", ["in", ["get", "id"], ["literal", near.map(({ id }) => id)]]];
+    for (const layer of ["countries", "countries-line"]) map.setFilter(layer, others);
+    map.getSource("countries").setData(asset(WORLD));
+  };
+}

@@ -1,0 +1,49 @@
+// Small helpers for elements. Text is always set as text, never as markup.
+
+export const byId = (id) => document.getElementById(id);
+
+/** An element with properties, attributes ("aria-label", "data-…"), listeners ("onclick") and children. */
+export function h(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name in element && typeof value !== "string") element[name] = value;
+    else element.setAttribute(name === "className" ? "class" : name, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** Rows of a definition list, each in a div of its own. */
+export function terms(pairs) {
+  return pairs.filter(Boolean).map(([term, value]) => h("div", {}, h("dt", {}, term), h("dd", {}, value)));
+}
+
+/** Runs `action` once after `milliseconds` without another call. */
+export function later(action, milliseconds) {
+  let timer;
+  return (...values) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => action(...values), milliseconds);
+  };
+}
+
+/** Shows a message under the panel, or hides it when there is none. */
+export function problem(message) {
+  const element = byId("problem");
+  element.textContent = message ?? "";
+  element.hidden = !message;
+}
+
+/** Runs an asynchronous action; what goes wrong is told to the reader and `undefined` comes back. */
+export async function attempt(action) {
+  try {
+    problem(null);
+    return await action();
+  } catch (error) {
+    if (error.name === "AbortError") return undefined;
+    problem(error.message || "Something went wrong; please try again.");
+    return undefined;
+  }
+}

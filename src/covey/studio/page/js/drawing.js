@@ -1,0 +1,87 @@
+// Placing things on the stage: corners of a polygon or single sites, with the pointer or with the keyboard alone
+// (arrows move the view under a cross in its middle, Space places, Enter closes, Backspace takes back, Escape leaves).
+import { byId } from "./dom.js";
+
+const HINTS = {
+  polygon: "Click the corners, or press Space under the cross. Enter or a double click closes, Esc leaves.",
+  site: "Click to drop a site, or press Space under the cross. Esc ends.",
+};
+
+export function createDrawing(store, { view, changed }) {
+  let corners = [];
+  const mode = () => store.get().mode;
+
+  function place(position) {
+    if (mode().kind === "site") mode().place(position);
+    else corners = same(corners.at(-1), position) ? corners : [...corners, position];
+    changed();
+  }
+
+  function same(a, b) {
+    if (!a) return false;
+    const { sx, sy } = view().transform();
+    const [pa, pb] = [a, b].map((each) => view().projection.forward(each));
+    return Math.hypot((pa[0] - pb[0]) * sx, (pa[1] - pb[1]) * sy) < 4;
+  }
+
+  function close() {
+    const { kind, done } = mode();
+    const ring = corners;
+    if (kind === "polygon" && ring.length < 3) return;
+    store.set({ mode: null });
+    if (kind === "polygon") done([...ring, ring[0]]);
+  }
+
+  function key(event) {
+    if (!mode()) return;
+    if (event.key === " ") place(view().middle());
+    else if (event.key === "Enter") close();
+    else if (event.key === "Backspace") corners = corners.slice(0, -1);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+    changed();
+  }
+
+  function cross() {
+    byId("cross").hidden = !(mode() && view()?.focusable.matches(":focus-visible"));
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && mode()) store.set({ mode: null });
+  });
+
+  return {
+    draft: () => corners,
+    click(position) {
+      if (!mode()) return false;
+      place(position);
+      return true;
+    },
+    double() {
+      if (!mode()) return false;
+      if (mode().kind === "polygon") close();
+      return true;
+    },
+    listen(focusable) {
+      focusable.addEventListener("keydown", key, true);
+      focusable.addEventListener("focus", cross);
+      focusable.addEventListener("blur", cross);
+    },
+    modeChanged() {
+      const now = mode();
+      corners = [];
+      const hint = byId("mode-hint");
+      hint.hidden = !now;
+      hint.textContent = now ? `${now.what}: ${HINTS[now.kind].charAt(0).toLowerCase()}${HINTS[now.kind].slice(1)}` : "";
+      if (now) {
+        byId("stage").dataset.mode = now.kind;
+        view()?.focusable.focus();
+      } else {
+        delete byId("stage").dataset.mode;
+      }
+      cross();
+      changed();
+    },
+  };
+}

@@ -1,0 +1,49 @@
+// What lies under the pointer: small things first, then areas.
+import { centreRadius, pointRadius, unitRadius } from "./painter.js";
+import { inside, rings } from "./projection.js";
+
+const REACH = 5;
+
+function nearest(at, view, x, y, radius) {
+  let best = -1;
+  let least = Infinity;
+  for (let i = 0; i < at.xs.length; i += 1) {
+    const distance = Math.hypot(view.sx * at.xs[i] + view.tx - x, view.sy * at.ys[i] + view.ty - y);
+    if (distance < least && distance <= radius(i) + REACH) {
+      best = i;
+      least = distance;
+    }
+  }
+  return best;
+}
+
+/** {kind, index, set?} of the thing at a screen position, or null. */
+export function find(scene, view, x, y, position) {
+  for (let set = scene.setsAt.length - 1; set >= 0; set -= 1) {
+    const index = nearest(scene.setsAt[set], view, x, y, () => 8);
+    if (index >= 0) return { kind: "site", set, index };
+  }
+  if (scene.visible.centres && scene.centresAt) {
+    const index = nearest(scene.centresAt, view, x, y, (i) => centreRadius(scene.current.sizes?.[i], scene));
+    if (index >= 0) return { kind: "centre", index };
+  }
+  if (scene.ownerAt) {
+    const index = nearest(scene.ownerAt, view, x, y, () => 7);
+    if (index >= 0) return { kind: "owner", index };
+  }
+  const forbidden = scene.forbidden.findIndex(({ ring }) => inside(position, [ring]));
+  if (forbidden >= 0) return { kind: "forbidden", index: forbidden };
+  if (scene.visible.points && scene.at) {
+    const unit = unitRadius(scene, view);
+    const index = nearest(scene.at, view, x, y, (i) => pointRadius(scene.current.weights[i], scene, unit));
+    if (index >= 0) return { kind: "point", index };
+  }
+  const zone = scene.zones.findIndex((feature) => inside(position, rings(feature.geometry)));
+  return scene.visible.zones && zone >= 0 ? { kind: "zone", index: zone } : null;
+}
+
+/** The Voronoi region of the level in which a position lies, or null. */
+export function regionAt(scene, position) {
+  const index = (scene.current?.regions?.features ?? []).findIndex((feature) => inside(position, rings(feature.geometry)));
+  return index < 0 ? null : index;
+}

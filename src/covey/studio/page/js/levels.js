@@ -1,0 +1,38 @@
+// Levels are fetched once and kept; while nobody waits, the neighbours of what is shown are fetched ahead.
+import { api } from "./api.js";
+
+const MOST_KEPT = 60;
+
+export function createLevels() {
+  const kept = new Map();
+  let round = 0;
+
+  function get(level, k, objective) {
+    const key = `${level}|${k}|${objective}`;
+    if (!kept.has(key)) {
+      const answer = api.level(level, k, objective);
+      kept.set(key, answer);
+      answer.catch(() => kept.delete(key));
+      if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value);
+    }
+    return kept.get(key);
+  }
+
+  /** One after another, nearest first; a later call, or a server that asks for a pause, ends this one. */
+  async function ahead(level, k, objective, { levels, mostK }) {
+    const mine = ++round;
+    const near = [level + 1, level - 1, level + 2, level - 2].filter((other) => other >= 0 && other < levels);
+    const wanted = near.map((other) => [other, k, objective]);
+    for (const other of [k + 1, k - 1]) if (other >= 1 && other <= mostK) wanted.push([level, other, objective]);
+    for (const each of wanted) {
+      if (mine !== round) return;
+      try {
+        await get(...each);
+      } catch {
+        return;
+      }
+    }
+  }
+
+  return { get, ahead, stop: () => { round += 1; }, forget: () => kept.clear() };
+}

@@ -1,0 +1,98 @@
+// The view on a map: MapLibre underneath, our canvas above, moved together.
+import { addDetail, bundledStyle, isWide } from "./basemap.js";
+import { isDark } from "./theme.js";
+import { mercator } from "./projection.js";
+
+const LIBRARY = new URL("../assets/maplibre/", import.meta.url).href;
+
+/** Why there can be no map in this browser or installation, or null. */
+export async function whyNoMap() {
+  const answer = await fetch("assets/versions.json").catch(() => null);
+  if (!answer?.ok) return "The map library is not installed here (run make studio-assets), so this is the scatter view.";
+  const probe = document.createElement("canvas");
+  if (!probe.getContext("webgl2")) return "This browser has no WebGL 2, which the map needs, so this is the scatter view.";
+  return null;
+}
+
+function addStyles() {
+  if (document.querySelector("link[data-map]")) return;
+  const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href: `${LIBRARY}maplibre-gl.css` });
+  link.dataset.map = "";
+  document.head.append(link);
+}
+
+const padding = (element) => Math.min(70, 0.07 * Math.min(element.clientWidth, element.clientHeight));
+
+export async function createMapView({ base, bounds, basemap, demo, hooks }) {
+  addStyles();
+  const library = await import(`${LIBRARY}maplibre-gl.mjs`);
+  const own = basemap?.kind === "geojson" ? basemap.url : null;
+  const bundled = basemap?.kind !== "style";
+  const style = () => (bundled ? bundledStyle(bounds, { dark: isDark(), own, demo }) : basemap.url);
+  const map = new library.Map({
+    container: base, style: style(), bounds, fitBoundsOptions: { padding: padding(base) },
+    attributionControl: bundled ? false : {}, dragRotate: false, pitchWithRotate: false, touchPitch: false,
+    renderWorldCopies: false, maxZoom: 19, fadeDuration: 0,
+  });
+  map.touchZoomRotate.disableRotation();
+  map.keyboard.disableRotation();
+  map.addControl(new library.ScaleControl({ maxWidth: 110 }), "bottom-right");
+  const canvas = map.getCanvas();
+  canvas.setAttribute("aria-label", "Map. Arrow keys move it, plus and minus zoom.");
+  canvas.setAttribute("role", "application");
+  map.on("error", ({ error }) => hooks.trouble(error?.message ?? "The base map could not be drawn."));
+  map.on("render", hooks.moved);
+  let touched = false; // whether the reader has moved the map; until then it keeps fitting its frame
+  map.on("movestart", ({ originalEvent }) => { touched ||= Boolean(originalEvent); });
+  map.on("resize", () => {
+    if (!touched) map.fitBounds(bounds, { padding: padding(base), duration: 0 });
+    hooks.moved();
+  });
+  const tell = (hear) => (event) => hear(event.lngLat.toArray(), [event.point.x, event.point.y], event);
+  map.on("click", tell(hooks.click));
+  map.on("dblclick", tell((position, at, event) => {
+    if (hooks.double(position, at)) event.preventDefault();
+  }));
+  map.on("mousemove", tell(hooks.over));
+  map.on("mouseout", hooks.out);
+
+  let detail = () => {};
+  if (bundled && !isWide(bounds)) {
+    const ready = new Promise((resolve) => { map.once("load", resolve); });
+    addDetail(map, bounds).then(async (put) => {
+      await ready;
+      detail = put;
+      detail();
+    }).catch(() => {}); // coarse outlines stay
+  }
+
+  return {
+    kind: "map",
+    projection: mercator,
+    focusable: canvas,
+    /** Where the plane lies on the screen now; null until the map knows. */
+    transform() {
+      const [a, b] = [bounds.slice(0, 2), bounds.slice(2)];
+      const [pa, pb] = [map.project(a), map.project(b)];
+      const [ma, mb] = [mercator.forward(a), mercator.forward(b)];
+      const sx = (pb.x - pa.x) / (mb[0] - ma[0]);
+      const sy = (pb.y - pa.y) / (mb[1] - ma[1]);
+      return { sx, tx: pa.x - sx * ma[0], sy, ty: pa.y - sy * ma[1], width: canvas.clientWidth, height: canvas.clientHeight };
+    },
+    middle: () => map.getCenter().toArray(),
+    zoom(steps) {
+      touched = true;
+      map.easeTo({ zoom: map.getZoom() + steps, duration: 180 });
+    },
+    fit() {
+      touched = false;
+      map.fitBounds(bounds, { padding: padding(base), duration: 250 });
+    },
+    recolour() {
+      if (!bundled) return;
+      map.setStyle(style(), { diff: true });
+      map.once("idle", () => detail());
+    },
+    destroy: () => map.remove(),
+  };
+}

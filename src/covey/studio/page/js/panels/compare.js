@@ -1,0 +1,167 @@
+// Alternatives: sets of candidate sites and forbidden regions, compared on the private coreset. Free, as often as wanted.
+import { api } from "../api.js";
+import { attempt, byId, h, later } from "../dom.js";
+import { mark } from "../palette.js";
+import { isDark } from "../theme.js";
+import { amount, axes, count, metres } from "../words.js";
+import { boxForm, modeButton } from "./shapes.js";
+
+const MOST_SETS = 6;
+const WAIT = 150;
+
+export function startCompare(store) {
+  const panel = byId("panel-compare");
+  const list = h("div", { className: "items", id: "set-list" });
+  const regions = h("div", { className: "items", id: "forbidden-list" });
+  const result = h("section", { className: "items", id: "compare-result", "aria-live": "polite" });
+  let latest = 0;
+
+  const sets = () => store.get().sets;
+  const change = (index, patch) => store.set({ sets: sets().map((set, i) => (i === index ? { ...set, ...patch } : set)) });
+  const freeName = (wanted) => {
+    const names = new Set(sets().map(({ name }) => name));
+    for (let i = 1; ; i += 1) {
+      const name = i === 1 && wanted ? wanted : `${wanted ?? "Plan"} ${wanted ? i : String.fromCharCode(64 + i)}`;
+      if (!names.has(name)) return name;
+    }
+  };
+
+  function addSet(sites = [], full = null, name = freeName()) {
+    if (sets().length >= MOST_SETS) return;
+    store.set({ sets: [...sets(), { name, sites, full }], activeSet: sets().length });
+  }
+
+  function addSite(position) {
+    if (sets().length === 0) addSet();
+    const index = Math.min(store.get().activeSet, sets().length - 1);
+    if (sets()[index].full) addSet();
+    const active = store.get().activeSet;
+    change(active, { sites: [...sets()[active].sites, position] });
+  }
+
+  function addCentres() {
+    const { current } = store.get();
+    if (current) addSet(current.centres, current.full_centres ?? null, freeName("Private centres"));
+  }
+
+  function rename(index, wanted) {
+    const name = wanted.trim();
+    const taken = sets().some((set, i) => i !== index && set.name === name);
+    if (name && !taken) change(index, { name });
+    else showSets();
+  }
+
+  function setItem(set, index) {
+    const active = index === store.get().activeSet;
+    return h("div", { className: `item${active ? " active" : ""}` },
+      h("div", { className: "row" }, mark(index, isDark()),
+        h("input", { type: "text", value: set.name, maxlength: "60", "aria-label": `Name of set ${index + 1}`, onchange: (event) => rename(index, event.target.value) }),
+        h("button", { type: "button", className: "quiet small", "aria-label": `Remove ${set.name}`, onclick: () => remove(index) }, "Remove")),
+      h("div", { className: "row" },
+        h("span", { className: "hint" }, set.sites.length === 1 ? "1 site" : `${set.sites.length} sites`),
+        h("span", { className: "buttons" },
+          set.sites.length > 0 && !set.full && h("button", { type: "button", className: "quiet small", onclick: () => change(index, { sites: set.sites.slice(0, -1) }) }, "Undo last"),
+          !set.full && h("button", { type: "button", className: "small", "aria-pressed": String(active), onclick: () => store.set({ activeSet: index }) }, active ? "Adding here" : "Add here"))));
+  }
+
+  function remove(index) {
+    store.set({ sets: sets().filter((_, i) => i !== index), activeSet: Math.max(0, Math.min(store.get().activeSet, sets().length - 2)) });
+  }
+
+  function showSets() {
+    list.replaceChildren(...sets().map(setItem));
+  }
+
+  function showRegions() {
+    const { forbidden } = store.get();
+    regions.replaceChildren(...forbidden.map(({ name }, index) => h("div", { className: "item" }, h("div", { className: "row" }, h("span", {}, name),
+      h("button", { type: "button", className: "quiet small", "aria-label": `Remove ${name}`, onclick: () => store.set({ forbidden: forbidden.filter((_, i) => i !== index) }) }, "Remove")))));
+  }
+
+  /** Asks the server about all sets that have sites, on the level that the slider shows. */
+  const compare = later(async () => {
+    const { level, objective, forbidden, server } = store.get();
+    const filled = sets().filter(({ sites }) => sites.length);
+    const mine = ++latest;
+    if (!server?.looked || filled.length === 0) {
+      result.replaceChildren();
+      return;
+    }
+    const regionsOf = forbidden.map(({ name, ring }) => ({ type: "Feature", properties: { name }, geometry: { type: "Polygon", coordinates: [ring] } }));
+    const answer = await attempt(() => api.alternatives({
+      level, objective, sets: Object.fromEntries(filled.map(({ name, sites, full }) => [name, full ?? sites])),
+      forbidden: regionsOf.length ? { type: "FeatureCollection", features: regionsOf } : null,
+    }));
+    if (answer && mine === latest) showResult(answer);
+  }, WAIT);
+
+  function showResult(answer) {
+    const rows = sets().map((set, index) => ({ ...set, index, ...answer.sets[set.name] })).filter(({ cost }) => cost !== undefined);
+    const most = Math.max(...rows.map(({ cost }) => cost));
+    const distance = ({ mean_km: km, per_row: own }) => (typeof km === "number" ? metres(km) : amount(own));
+    const bar = (row) => {
+      const part = h("span");
+      part.style.width = `${Math.max(1, (100 * row.cost) / most)}%`;
+      return h("div", { className: "bar", "aria-hidden": "true" }, part);
+    };
+    const badges = ({ name, inside_forbidden: inside }) => [
+      name === answer.best && h("span", { className: "badge" }, "best"),
+      inside > 0 && h("span", { className: "badge bad" }, inside === 1 ? "1 site forbidden" : `${inside} sites forbidden`),
+    ];
+    const against = ({ against_best: ratio }) => (typeof ratio !== "number" ? "" : Math.abs(ratio - 1) < 5e-4 ? "lowest" : `${ratio < 1 ? "−" : "+"}${amount(Math.abs(ratio - 1) * 100)}%`);
+    const byMap = rows.some(({ mean_km: km }) => typeof km === "number");
+    result.replaceChildren(
+      h("h2", {}, store.get().objective === "k-means" ? "Total squared distance, noisy" : "Total distance, noisy"),
+      h("ul", { className: "bars" }, ...rows.map((row) => h("li", {},
+        h("div", { className: "row" }, h("span", {}, mark(row.index, isDark()), row.name, ...badges(row)), h("span", { className: "number" }, against(row))), bar(row)))),
+      h("div", { className: "table-wrap" }, h("table", { id: "compare-table" },
+        h("thead", {}, h("tr", {}, ...["Set", "Sites", byMap ? "Mean distance" : "Cost per row", "Total cost"].map((name) => h("th", { scope: "col" }, name)))),
+        h("tbody", {}, ...rows.map((row) => h("tr", {}, h("td", {}, row.name), h("td", {}, count(row.sites.length)), h("td", {}, distance(row)), h("td", {}, amount(row.cost))))))),
+      h("p", { className: "hint" }, answer.note ?? ""));
+  }
+
+  function siteForm(data) {
+    const [x, y] = axes(data).map((name) => h("input", { type: "number", step: "any", required: true, "aria-label": name }));
+    const add = (event) => {
+      event.preventDefault();
+      addSite([Number(x.value), Number(y.value)]);
+    };
+    return h("details", { className: "fine" }, h("summary", {}, "Type a site instead"),
+      h("form", { className: "items", onsubmit: add }, h("div", { className: "pair" }, h("label", {}, axes(data)[0], x), h("label", {}, axes(data)[1], y)), h("button", { type: "submit" }, "Add the site")));
+  }
+
+  function addForbidden(ring) {
+    const { forbidden } = store.get();
+    store.set({ forbidden: [...forbidden, { name: `Forbidden ${forbidden.length + 1}`, ring }] });
+  }
+
+  function build() {
+    const { data } = store.get().server;
+    if (!data) return;
+    const flat = data.columns.length === 2;
+    const before = h("p", { className: "empty", id: "compare-before" }, "Comparisons need a look first.");
+    panel.replaceChildren(
+      h("div", { className: "items" }, h("h3", {}, "Compare plans"),
+        h("p", {}, "Drop candidate sites, or take the private centres, and see how far people would be from each plan. This reads only what is already private: it costs nothing.")),
+      before, list,
+      h("div", { className: "buttons" },
+        flat && modeButton(store, "drop-sites", "Drop sites", { kind: "site", what: "Sites", place: addSite }),
+        flat && h("button", { type: "button", id: "new-set", onclick: () => addSet() }, "New set"),
+        h("button", { type: "button", id: "take-centres", onclick: addCentres }, "Take the centres")),
+      ...(flat ? [siteForm(data),
+        h("section", { className: "items" }, h("h2", {}, "Where nothing may stand"), regions,
+          h("div", { className: "buttons" }, modeButton(store, "draw-forbidden", "Draw a forbidden region", { kind: "polygon", what: "Forbidden region", done: addForbidden })),
+          boxForm(data, "forbidden-box", "Type a box instead", addForbidden))]
+        : [h("p", { className: "hint" }, "Sites can be dropped only where the data has exactly two columns.")]),
+      result);
+    const showBefore = () => { before.hidden = store.get().server.looked; };
+    store.on(["server"], showBefore);
+    showBefore();
+    showSets();
+  }
+
+  store.on(["sets", "activeSet"], showSets);
+  store.on(["forbidden"], showRegions);
+  store.on(["sets", "forbidden", "current"], compare);
+  return { build, recolour: () => { showSets(); compare(); } };
+}

@@ -1,0 +1,64 @@
+// Publish: a last word about what will be written, then the files and the certificate.
+import { api } from "../api.js";
+import { byId, h, terms } from "../dom.js";
+
+const KINDS = { release: "for programs", geojson: "for maps", report: "one page to read", JSON: "for programs", GeoJSON: "for maps" };
+
+export function startPublish(store) {
+  const dialog = byId("publish-dialog");
+  const close = () => dialog.close();
+
+  function open() {
+    const { server, level, k, objective, owner } = store.get();
+    const name = h("input", { type: "text", id: "publish-name", required: true, maxlength: "100", value: `${server.data.name}, ${server.levels[level].name}` });
+    const trouble = h("p", { className: "hint", role: "alert" });
+    const go = h("button", { type: "submit", className: "primary", id: "publish-confirm" }, "Publish");
+    const seen = owner || server.owner?.ever || server.owner?.on;
+    const form = h("form", {},
+      h("h3", { id: "publish-title" }, "Publish this level"),
+      h("p", {}, "Three files are written: the release, a map layer and a one-page report. The look has paid for them: publishing costs nothing more."),
+      h("label", { className: "field" }, "Name", name),
+      h("dl", { className: "rows" }, ...terms([
+        ["Level", server.levels[level].name], ["Centres", String(k)],
+        ["Made small", objective === "k-means" ? "squared distances" : "distances"],
+        ["How the level was chosen", seen ? "with sight of raw data" : "on the slider"]])),
+      seen ? h("p", { className: "card warn" }, "The non-private centres were on. The certificate will say: level chosen with sight of raw data, the choice is not covered.")
+        : h("p", { className: "hint" }, "You chose by looking, so the certificate states the privacy of the most detailed level that the slider showed."),
+      trouble,
+      h("div", { className: "actions" }, h("button", { type: "button", onclick: close }, "Not now"), go));
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      go.disabled = true;
+      try {
+        done(await api.publish({ level, k, objective, name: name.value }));
+      } catch (error) {
+        trouble.textContent = error.message;
+        go.disabled = false;
+      }
+    });
+    dialog.replaceChildren(form);
+    dialog.showModal();
+    name.select();
+  }
+
+  function done({ files, certificate }) {
+    const title = h("h3", { id: "publish-title", tabindex: "-1" }, "Published");
+    dialog.replaceChildren(h("div", { className: "done" }, title,
+      h("nav", { className: "links", "aria-label": "Files" }, ...files.map((file) => h("a", { href: file.url, target: "_blank", rel: "noopener" }, file.name, h("span", {}, KINDS[file.kind] ?? file.kind)))),
+      h("h2", {}, "Certificate"),
+      h("pre", { className: "certificate", id: "certificate", tabindex: "0" }, statement(certificate)),
+      h("div", { className: "actions" }, h("button", { type: "button", className: "primary", onclick: close }, "Done"))));
+    title.focus();
+  }
+
+  byId("publish").addEventListener("click", open);
+  dialog.addEventListener("click", (event) => {
+    if (event.target === dialog) close();
+  });
+}
+
+function statement(certificate) {
+  if (typeof certificate === "string") return certificate;
+  const chosen = certificate.chosen ? `\n\nHow the level was chosen: ${certificate.chosen}.` : "";
+  return `${certificate.statement}${chosen}`;
+}

@@ -1,0 +1,103 @@
+// Zones: public regions with a stricter level. They are drawn, typed or uploaded before the look and stand still after it.
+import { api } from "../api.js";
+import { attempt, byId, h, problem } from "../dom.js";
+import { rings } from "../projection.js";
+import { boxForm, modeButton } from "./shapes.js";
+
+const LARGEST_FILE = 1_000_000;
+
+export function startZones(store) {
+  const panel = byId("panel-zones");
+  const list = h("div", { className: "items", id: "zone-list" });
+  const tools = h("div", { className: "items", id: "zone-tools" });
+  const note = h("p", { className: "empty" });
+
+  const features = () => store.get().server.zones?.features ?? [];
+  const stricter = () => {
+    const { levels } = store.get().server;
+    const most = Math.max(...levels.map(({ epsilon }) => epsilon));
+    return levels.filter(({ epsilon }) => epsilon < most);
+  };
+  const feature = (ring, name) => ({
+    type: "Feature", properties: { name, epsilon: stricter()[0].epsilon }, geometry: { type: "Polygon", coordinates: [ring] },
+  });
+
+  /** Sends the whole list; what the server took is what the map shows. */
+  async function save(next) {
+    const send = next.length ? () => api.setZones({ type: "FeatureCollection", features: next }) : () => api.clearZones();
+    const server = await attempt(send);
+    if (server) store.set({ server });
+    else show();
+  }
+
+  const add = (ring) => save([...features(), feature(ring, `Zone ${features().length + 1}`)]);
+  const replace = (index, properties) =>
+    save(features().map((each, i) => (i === index ? { ...each, properties: { ...each.properties, ...properties } } : each)));
+
+  async function upload(event) {
+    const [file] = event.target.files;
+    event.target.value = "";
+    if (!file) return;
+    if (file.size > LARGEST_FILE) {
+      problem("This file is larger than a megabyte; simplify the regions first.");
+      return;
+    }
+    const document_ = await file.text().then(JSON.parse).catch(() => null);
+    const given = document_?.type === "FeatureCollection" ? document_.features : document_?.type === "Feature" ? [document_] : [];
+    const shapes = (Array.isArray(given) ? given : []).filter((each) => rings(each?.geometry).length);
+    if (shapes.length === 0) {
+      problem("This file holds no polygons: it must be GeoJSON with Polygon or MultiPolygon features.");
+      return;
+    }
+    const start = features().length;
+    await save([...features(), ...shapes.map((each, i) => ({
+      type: "Feature", geometry: each.geometry,
+      properties: { name: each.properties?.name ?? `Zone ${start + i + 1}`, epsilon: each.properties?.epsilon ?? stricter()[0].epsilon },
+    }))]);
+  }
+
+  function item({ properties }, index, fixed) {
+    const options = stricter().map(({ name, epsilon }) => h("option", { value: String(epsilon), selected: epsilon === properties.epsilon }, name));
+    if (!stricter().some(({ epsilon }) => epsilon === properties.epsilon)) {
+      options.unshift(h("option", { value: String(properties.epsilon), selected: true }, "as given in the file"));
+    }
+    const title = properties.name || `Zone ${index + 1}`;
+    return h("div", { className: "item" },
+      h("div", { className: "row" },
+        h("input", { type: "text", value: title, disabled: fixed, maxlength: "80", "aria-label": `Name of zone ${index + 1}`, onchange: (event) => replace(index, { name: event.target.value }) }),
+        !fixed && h("button", { type: "button", className: "quiet small", "aria-label": `Remove ${title}`, onclick: () => save(features().filter((_, i) => i !== index)) }, "Remove")),
+      h("label", { className: "field" }, "People inside are protected as on the level",
+        h("select", { disabled: fixed, onchange: (event) => replace(index, { epsilon: Number(event.target.value) }) }, ...options)));
+  }
+
+  function show() {
+    const { server } = store.get();
+    if (!server?.data) return;
+    const fixed = server.looked || server.job?.state === "running";
+    list.replaceChildren(...features().map((each, i) => item(each, i, fixed)));
+    tools.hidden = fixed;
+    note.textContent = fixed
+      ? features().length ? "These zones were fixed when the look was taken; they take part in every level." : "No zones were drawn before the look. Zones cannot be added afterwards, because the noise is already in."
+      : features().length ? "" : "No zones yet.";
+    note.hidden = !note.textContent;
+  }
+
+  function build() {
+    const { data } = store.get().server;
+    if (!data) return;
+    tools.replaceChildren(
+      h("div", { className: "buttons" },
+        modeButton(store, "draw-zone", "Draw a zone", { kind: "polygon", what: "New zone", done: add }),
+        h("label", { className: "file" }, h("input", { type: "file", id: "zone-file", accept: ".geojson,.json,application/geo+json", "aria-label": "Upload zones as GeoJSON", onchange: upload }), h("span", { "aria-hidden": "true" }, "Upload GeoJSON"))),
+      boxForm(data, "zone-box", "Type a box instead", add));
+    panel.replaceChildren(
+      h("div", { className: "items" }, h("h3", {}, "Stricter places"),
+        h("p", {}, "Around a home, a clinic or a school people may deserve more protection. Inside a zone each row is kept only by chance, so that it enjoys the stricter level."),
+        h("p", { className: "hint" }, "A zone is public: it is part of the certificate. Do not draw one that gives away who asked for it.")),
+      list, note, tools);
+    show();
+  }
+
+  store.on(["server"], show);
+  return { build };
+}

@@ -1,0 +1,67 @@
+// Numbers and sentences as a reader wants them.
+
+const whole = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
+const fine = new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 3 });
+const rough = new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 2 });
+const KM_PER_DEGREE = 111.32;
+
+export const count = (value) => whole.format(Math.round(value));
+
+export function amount(value) {
+  if (value === null || value === undefined || !Number.isFinite(value)) return "unknown";
+  return Math.abs(value) >= 1000 ? whole.format(value) : fine.format(value);
+}
+
+export const percent = (share) => (share < 0.001 ? "under 0.1%" : `${rough.format(100 * share)}%`);
+
+/** "about a fifth" for a share between 0 and 1. */
+export function inWords(share) {
+  if (share >= 0.97) return "all";
+  const known = [[0.9, "nine tenths"], [0.8, "four fifths"], [0.75, "three quarters"], [2 / 3, "two thirds"], [0.6, "three fifths"],
+    [0.5, "half"], [0.4, "two fifths"], [1 / 3, "a third"], [0.25, "a quarter"], [0.2, "a fifth"], [0.1, "a tenth"], [0.05, "a twentieth"]];
+  if (share < 0.035) return "a small part";
+  const [value, words] = known.reduce((best, each) => (Math.abs(each[0] - share) < Math.abs(best[0] - share) ? each : best));
+  return Math.abs(value - share) < 0.004 ? words : `about ${words}`;
+}
+
+/** A length in metres or kilometres. */
+export const metres = (km) => (km < 1 ? `${fine.format(Math.round(km * 1000))} m` : `${fine.format(km)} km`);
+
+/** The width and height of a cell in words: on a map as lengths, else in the units of the columns. */
+export function cellSize(size, data) {
+  if (size === null || size === undefined) return null;
+  const sides = Array.isArray(size) ? size : [size, size];
+  if (!data.geographic) return sides.slice(0, 3).map(amount).join(" × ") + (sides.length > 3 ? " …" : "");
+  const { lower, upper } = data.bounds;
+  const [lon, lat] = sides.length > Math.max(data.lon, data.lat) ? [sides[data.lon], sides[data.lat]] : sides;
+  const middle = (lower[data.lat] + upper[data.lat]) / 2;
+  const across = metres(lon * KM_PER_DEGREE * Math.cos((middle * Math.PI) / 180));
+  const up = metres(lat * KM_PER_DEGREE);
+  return across === up ? across : `${across} × ${up}`;
+}
+
+/** A place in words: degrees on a map, values of the first two columns elsewhere. */
+export function place([x, y], data) {
+  if (!data.geographic) return `${axes(data)[0]} ${amount(x)}, ${axes(data)[1]} ${amount(y)}`;
+  const side = (value, plus, minus) => `${Math.abs(value).toFixed(4)}° ${value >= 0 ? plus : minus}`;
+  return `${side(y, "N", "S")}, ${side(x, "E", "W")}`;
+}
+
+/** The places of the two columns that are drawn; the second is null where there is only one. */
+export const drawn = (data) => [data.lon ?? 0, data.lat ?? (data.columns.length > 1 ? 1 : null)];
+
+/** The names of the two columns that are drawn. */
+export const axes = (data) => drawn(data).map((column) => (column === null ? "" : data.columns[column]));
+
+/** West, south, east, north (or their like) of the declared bounds; one column alone lies in the middle of a strip. */
+export function box(data) {
+  const [i, j] = drawn(data);
+  const { lower, upper } = data.bounds;
+  return j === null ? [lower[i], -1, upper[i], 1] : [lower[i], lower[j], upper[i], upper[j]];
+}
+
+export function when(text) {
+  const date = new Date(typeof text === "number" ? text * 1000 : text);
+  if (Number.isNaN(date.valueOf())) return String(text);
+  return date.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+}

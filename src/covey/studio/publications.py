@@ -1,0 +1,134 @@
+"""What was published: three files in a folder of its own, named by us, written whole, listed again after a restart."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from covey.coreset import Coreset
+from covey.errors import DataError
+from covey.geo import feature_collection
+from covey.release import Release, WeightedPoints
+from covey.storage import write_whole
+from covey.studio.data import Opened
+from covey.studio.refusals import Refusal
+from covey.studio.report import report
+from covey.studio.settings import new_id
+from covey.studio.view import regions
+
+FILES = {"release.json": "release", "release.geojson": "geojson", "report.html": "report"}
+TYPES = {"release.json": "application/json", "release.geojson": "application/geo+json", "report.html": "text/html"}
+INDEX = "publication.json"
+_ID = re.compile(r"[0-9a-f]{16}")
+
+
+class Publications:
+    """The publications in one folder. The folder is made when the first one is written."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._known: dict[str, dict[str, Any]] = {}
+        for path in sorted(folder.glob(f"*/{INDEX}")) if folder.is_dir() else ():
+            found = _read(path)
+            if found is not None and _ID.fullmatch(path.parent.name):
+                self._known[path.parent.name] = found
+
+    def add(
+        self, release: Release, coreset: Coreset, data: Opened, *, name: str, level: str, meaning: str
+    ) -> dict[str, Any]:
+        """Write the three files, then the index: a publication is listed when all of it is there."""
+        key, now = new_id(), datetime.now(UTC)
+        target = self._folder / key
+        try:
+            target.mkdir(parents=True)
+        except OSError as error:
+            raise DataError(f"out: the folder of publications cannot be written to: {error.strerror}") from None
+        contents = {
+            "release.json": release.to_json(),
+            "release.geojson": json.dumps(geojson(release, data), indent=2).encode(errors="replace"),
+            "report.html": report(
+                release, coreset, data, name=name, level=level, meaning=meaning, time=f"{now:%Y-%m-%d %H:%M UTC}"
+            ),
+        }
+        certificate = release.certificate
+        entry = {
+            "id": key,
+            "name": name,
+            "time": now.isoformat(),
+            "level": level,
+            "k": len(release.centres),
+            "objective": release.objective,
+            "epsilon": certificate.epsilon,
+            "dataset": certificate.dataset,
+            "seeded": certificate.seeded,
+            "chosen": certificate.parameters.get("chosen"),
+            "covered_by": None if certificate.ledger is None else certificate.ledger.sequence,
+        }
+        for file, content in contents.items():
+            write_whole(target / file, content)
+        write_whole(target / INDEX, json.dumps(entry, indent=2).encode(errors="replace"))
+        with self._lock:
+            self._known[key] = entry
+        return entry
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Every publication with the addresses of its files, oldest first."""
+        with self._lock:
+            entries = sorted(self._known.items(), key=lambda each: str(each[1].get("time")))
+        return [{**entry, "id": key, "files": files_of(key)} for key, entry in entries]
+
+    def content(self, publication: str, file: str) -> bytes:
+        """One file. What a client sends is looked up, never opened: the path is made of our own names."""
+        with self._lock:
+            known = publication in self._known
+        if not known or file not in FILES:
+            raise Refusal(404, "there is no such publication; GET api/publications lists them")
+        name = next(each for each in FILES if each == file)
+        try:
+            return (self._folder / next(key for key in self._known if key == publication) / name).read_bytes()
+        except OSError:
+            raise Refusal(404, "this publication's file was removed from the folder") from None
+
+
+def with_coreset(release: Release, coreset: Coreset) -> Release:
+    """The release with the weighted points it was made of, so that readers can ask for centres of their own."""
+    cells = None if coreset.cells is None else coreset.cells.tolist()
+    points = WeightedPoints(points=coreset.points.tolist(), weights=coreset.weights.tolist(), cells=cells)
+    return msgspec.structs.replace(release, coreset=points)
+
+
+def files_of(key: str) -> list[dict[str, str]]:
+    return [{"name": name, "kind": kind, "url": f"api/publications/{key}/{name}"} for name, kind in FILES.items()]
+
+
+def geojson(release: Release, data: Opened) -> dict[str, Any]:
+    """Centres as points and regions as polygons. Of data that is not geographic, the two columns that are drawn."""
+    sizes: list[Any] = release.sizes or [None] * len(release.centres)
+    properties = [
+        {"kind": "centre", "cluster": i, "size": None if size is None else round(size)}
+        | dict(zip(release.columns, centre, strict=True))
+        for i, (centre, size) in enumerate(zip(release.centres, sizes, strict=True))
+    ]
+    document = feature_collection([(x, y) for x, y in data.flat(release.centres).tolist()], properties)
+    for each in regions(release, data)["features"]:
+        each["properties"] = {"kind": "region", "cluster": each["properties"]["centre"]}
+        document["features"].append(each)
+    certificate = release.certificate
+    notes = {"epsilon": certificate.epsilon, "statement": certificate.statement, "geographic": data.geographic}
+    return document | {"covey": notes}
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """An index that was written before, or None where somebody else's file lies in its place."""
+    try:
+        found = json.loads(path.read_bytes()[: 2**20])
+    except (OSError, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) and {"id", "name", "time"} <= set(found) else None

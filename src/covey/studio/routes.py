@@ -1,0 +1,194 @@
+"""The JSON API. A route says what it takes and hands it to the studio; who may ask was decided by the guard before.
+
+Heavy work runs on threads (plain `def`), so that the page stays responsive; only the upload is a coroutine, to stream.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Depends, Path, Query, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from covey.studio import bodies
+from covey.studio.api_page import api_page
+from covey.studio.publications import TYPES
+from covey.studio.refusals import Json
+from covey.studio.settings import MOST_K, USUAL_K
+from covey.studio.studio import Studio
+
+router = APIRouter()
+SANDBOX = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'"
+
+
+def the_studio(request: Request) -> Studio:
+    studio: Studio = request.app.state.studio
+    return studio
+
+
+Here = Annotated[Studio, Depends(the_studio)]
+Key = Annotated[str, Path(max_length=64)]
+Centres = Annotated[int, Query(ge=1, le=MOST_K, description="Number of centres.")]
+
+
+@router.get("/api/state", tags=["look"])
+def state(studio: Here) -> Json:
+    """Everything the page needs to start: what is open, the levels and their price, the job, the zones."""
+    return Json(studio.state())
+
+
+@router.post("/api/look", status_code=202, tags=["look"])
+def look(studio: Here, body: bodies.LookBody) -> Json:
+    """Pay the price that was shown and compute all levels. Asked for twice, it is paid once."""
+    return Json(studio.look(body.epsilon), status_code=202)
+
+
+@router.get("/api/job/{job}", tags=["look"])
+def job_state(studio: Here, job: Key) -> Json:
+    """How far the computation is."""
+    return Json(studio.job(job).describe())
+
+
+@router.delete("/api/job/{job}", tags=["look"])
+def cancel_job(studio: Here, job: Key) -> Json:
+    """Stop the computation. What was charged stays charged."""
+    found = studio.job(job)
+    found.cancel()
+    return Json(found.describe())
+
+
+@router.get("/api/levels/{level}", tags=["look"])
+def level(
+    studio: Here,
+    level: Annotated[int, Path(ge=0, le=19)],
+    k: Centres = USUAL_K,
+    objective: bodies.Objective = "k-means",
+) -> Json:
+    """What a level would publish: coreset points, centres, noisy sizes, regions, and what to expect of it. Free."""
+    return Json(studio.level(level, k, objective))
+
+
+@router.post("/api/owner", tags=["owner"])
+def owner(studio: Here, body: bodies.OwnerBody) -> Json:
+    """The owner's view, on or off. Once on, publications say that the level was chosen with sight of raw data."""
+    studio.set_owner(body.on)
+    return Json(studio.state())
+
+
+@router.get("/api/owner/centres", tags=["owner"])
+def owner_centres(studio: Here, k: Centres = USUAL_K) -> Json:
+    """Centres WITHOUT privacy, of at most 100,000 rows; refused unless the owner's view is on."""
+    return Json({"centres": studio.owner_centres(k), "private": False})
+
+
+@router.put("/api/zones", tags=["zones"])
+def set_zones(studio: Here, zones: Annotated[dict[str, Any], Body()]) -> Json:
+    """Regions with a stricter promise: GeoJSON polygons, each with the property `epsilon`. Only before the look."""
+    studio.set_zones(zones)
+    return Json(studio.state())
+
+
+@router.delete("/api/zones", tags=["zones"])
+def clear_zones(studio: Here) -> Json:
+    """Remove the zones. Only before the look."""
+    studio.set_zones(None)
+    return Json(studio.state())
+
+
+@router.post("/api/alternatives", tags=["compare"])
+def alternatives(studio: Here, body: bodies.AlternativesBody) -> Json:
+    """Compare sets of sites on the private coreset of a level. Free, as often as wanted."""
+    sets = {str(name): sites for name, sites in body.sets.items()}
+    return Json(studio.compare(body.level, body.objective, sets, body.forbidden))
+
+
+@router.post("/api/publish", status_code=201, tags=["publish"])
+def publish(studio: Here, body: bodies.PublishBody) -> Json:
+    """Write release.json, release.geojson and report.html. The look was charged; this costs nothing more."""
+    return Json(studio.publish(body.level, body.k, body.objective, body.name), status_code=201)
+
+
+@router.get("/api/publications", tags=["publish"])
+def publications(studio: Here) -> Json:
+    """Everything in the folder of publications."""
+    return Json({"publications": studio.publications.listed()})
+
+
+@router.get("/api/publications/{publication}/{file}", tags=["publish"])
+def publication_file(studio: Here, publication: Key, file: Key) -> Response:
+    """One file of a publication: release.json, release.geojson or report.html."""
+    content = studio.publications.content(publication, file)
+    headers = {"Content-Security-Policy": SANDBOX} if file == "report.html" else {}
+    return Response(content, media_type=TYPES[file], headers=headers)
+
+
+@router.get("/api/ledger", tags=["publish"])
+def ledger(studio: Here) -> Json:
+    """What was spent, when, on what; and the publications, which cost nothing beyond the look they are of."""
+    return Json(studio.ledger())
+
+
+@router.post(
+    "/api/uploads",
+    status_code=201,
+    tags=["data"],
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        }
+    },
+)
+async def upload(
+    request: Request, studio: Here, name: Annotated[str, Query(max_length=300, description="Only to be shown.")] = ""
+) -> Json:
+    """Send a file as the body: CSV with a header line, Parquet, or GeoJSON points. Its kind is found by its content."""
+    part = await studio.uploads.receive(name, request.stream())
+    taken = await run_in_threadpool(studio.uploads.keep, name, part, in_use=studio.data_in_use())
+    return Json({"id": taken.id, "columns": list(taken.columns)}, status_code=201)
+
+
+@router.post("/api/open", tags=["data"])
+def open_upload(studio: Here, body: bodies.OpenBody) -> Json:
+    """Make an upload the open data set. Columns and bounds are declared here; nothing is computed from rows."""
+    studio.open_upload(body.upload, body.columns, body.bounds.lower, body.bounds.upper, body.dataset)
+    return Json(studio.state())
+
+
+@router.post("/api/batches", tags=["base station"])
+def batch(studio: Here, body: bodies.BatchBody) -> Json:
+    """Append rows to the collection. A missing number is null."""
+    studio.batches.add(body.points)
+    return Json({"accepted": True})
+
+
+@router.post("/api/batches/close", tags=["base station"])
+def close_batches(studio: Here, body: bodies.CloseBody | None = None) -> Json:
+    """Make the collection the open data set and begin an empty one."""
+    given = body or bodies.CloseBody()
+    ends = None if given.bounds is None else (given.bounds.lower, given.bounds.upper)
+    studio.close_batches(given.columns, ends, given.dataset)
+    return Json(studio.state())
+
+
+@router.post("/api/releases", tags=["base station"])
+def release(studio: Here, body: bodies.ReleaseBody) -> Json:
+    """A release of the open data set, charged with its epsilon, as `covey fit` makes it."""
+    return Json(studio.release(**body.model_dump()))
+
+
+@router.get("/api/basemap", tags=["look"])
+def basemap(studio: Here) -> Response:
+    """The base map that was given on the command line as a file."""
+    return Json(studio.basemap())
+
+
+@router.get("/openapi.json", include_in_schema=False)
+def openapi(request: Request) -> Json:
+    return Json(request.app.openapi())
+
+
+@router.get("/docs", include_in_schema=False)
+def docs(request: Request) -> Response:
+    return Response(api_page(request.app.openapi()), media_type="text/html")

@@ -1,0 +1,124 @@
+"""Start the studio: bind the socket, tell the address, open the browser, serve until interrupted."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import re
+import socket
+import tempfile
+import webbrowser
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from covey.errors import DataError, FormatError, ParameterError
+from covey.studio.settings import Basemap, Settings
+
+LARGEST_BASEMAP = 2**26
+_ORIGIN = re.compile(r"https?://(?:[\w.-]+|\[[0-9a-f:]+\])(?::\d{1,5})?")
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket on the address; port 0 takes any that is free."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
+        bound = socket.socket(family, socket.SOCK_STREAM)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+    except (OSError, OverflowError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or "not an address of this machine"
+        raise ParameterError("port", f"cannot listen on {host} port {port}: {reason}") from None
+    return bound
+
+
+def serve(settings: Settings, *, browser: bool, say: Any) -> None:
+    """Serve until Ctrl-C. Requests are not logged: their addresses hold the token."""
+    import uvicorn
+
+    from covey.studio.app import make_app
+
+    with listen(settings.host, settings.port) as bound:
+        known = dataclasses.replace(settings, port=bound.getsockname()[1])
+        app = make_app(known)
+        bound.listen(64)  # whoever reads the address may ask at once, and waits until the server runs
+        say(known)
+        server = uvicorn.Server(
+            uvicorn.Config(
+                app,
+                log_level="critical",
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                limit_concurrency=64,
+                timeout_graceful_shutdown=3,
+                ws="none",
+                lifespan="on",
+            )
+        )
+        with opened_browser(known.address) if browser else contextlib.nullcontext():
+            server.run(sockets=[bound])
+
+
+@contextlib.contextmanager
+def opened_browser(address: str) -> Any:
+    """Open the page by a private file: on a browser's command line other users of the machine could read the token."""
+    handle, name = tempfile.mkstemp(prefix="covey-studio-", suffix=".html")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(f'<!doctype html><meta http-equiv="refresh" content="0; url={escape(address)}"><p>Covey studio</p>')
+    try:
+        with contextlib.suppress(webbrowser.Error):
+            webbrowser.open(Path(name).as_uri())
+        yield
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def read_basemap(given: str | None) -> Basemap:
+    """`none`, an address, or a file with GeoJSON or a map style; without any, the bundled map."""
+    if given is None:
+        return Basemap()
+    if given == "none":
+        return Basemap(kind="none")
+    if "://" in given:
+        parts = urlsplit(given)
+        origin = f"{parts.scheme}://{parts.netloc}".lower()
+        if not _ORIGIN.fullmatch(origin):
+            raise ParameterError("basemap", "must be an http or https address, a file, or none")
+        kind = "geojson" if parts.path.lower().endswith(".geojson") else "style"
+        return Basemap(kind=kind, url=given, origin=origin)
+    content = read_file("basemap", given, largest=LARGEST_BASEMAP)
+    document = parse("basemap", given, content)
+    kind = "style" if "layers" in document and "version" in document else "geojson"
+    if kind == "geojson" and "type" not in document:
+        raise FormatError(f"basemap: {given!r} is neither GeoJSON nor a map style")
+    return Basemap(kind=kind, url="api/basemap", content=content)
+
+
+def read_document(name: str, path: str) -> dict[str, Any]:
+    """A JSON object that somebody named on the command line."""
+    return parse(name, path, read_file(name, path, largest=2**24))
+
+
+def read_file(name: str, path: str, *, largest: int) -> bytes:
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(largest + 1)
+    except OSError as error:
+        raise DataError(f"{name}: cannot read {path!r}: {error.strerror}") from None
+    if len(content) > largest:
+        raise DataError(f"{name}: {path!r} is larger than {largest >> 20} MB")
+    return content
+
+
+def parse(name: str, path: str, content: bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict):
+        raise FormatError(f"{name}: {path!r} is not a JSON document")
+    return document

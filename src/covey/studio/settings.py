@@ -1,0 +1,110 @@
+"""What one run of the studio was started with. All of it is chosen on the command line, none of it by a client."""
+
+from __future__ import annotations
+
+import base64
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from covey.errors import ParameterError
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+ANY_ADDRESS = ("", "0.0.0.0", "::", "[::]", "*")
+MOST_K, USUAL_K = 50, 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What a client may ask for. Bytes, and requests a second."""
+
+    upload: int = 2**30
+    geojson: int = 2**26  # an upload that is converted, and so read whole
+    body: int = 2**20
+    batch: int = 2**24
+    batches: int = 2**28  # of the collection that batches build up, as 64-bit numbers
+    uploads_kept: int = 4
+    reads: float = 100.0
+    changes: float = 20.0
+    strangers: float = 5.0  # requests without the token
+    burst_seconds: float = 4.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Basemap:
+    """What is drawn under the points: the bundled map, a document that the studio serves, or an address elsewhere."""
+
+    kind: str = "bundled"
+    url: str = ""
+    content: bytes | None = None
+    origin: str | None = None
+
+
+def new_token() -> str:
+    """192 bits from the operating system, as text for an address."""
+    return base64.urlsafe_b64encode(os.urandom(24)).decode()
+
+
+def new_id() -> str:
+    """An opaque name for an upload, a job or a publication."""
+    return os.urandom(8).hex()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Where the studio listens, what it opens, charges and writes.
+
+    data, bounds, name : what to open at the start, or None. ledger : a Ledger, or None for one in memory. dataset : the
+    name in the ledger. key : the idempotency key of the look, or None. out : the folder of publications. host, port :
+    where it listens; port 0 is decided by whoever binds the socket, and must be the real one here, for the Host check.
+    seed : repeatable noise, not private.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    data: Any = field(default=None, repr=False)
+    bounds: Any = None
+    name: str = ""
+    lon: str | None = None
+    lat: str | None = None
+    zones: dict[str, Any] | None = None
+    ledger: Any = None
+    dataset: str | None = None
+    key: str | None = None
+    out: Path = Path("covey-published")
+    basemap: Basemap = Basemap()
+    demo: bool = False
+    seed: int | None = None
+    allow_seeded: bool = False
+    limits: Limits = Limits()
+    token: str = field(default_factory=new_token, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.host in ANY_ADDRESS:
+            raise ParameterError(
+                "host", "must be one address, the one that others use; an open door for every name is not offered"
+            )
+        if len(self.token) < 16 or not all(c.isalnum() or c in "-_" for c in self.token):
+            raise ParameterError("token", "must be at least 16 letters, digits, - or _")
+
+    @property
+    def shown_host(self) -> str:
+        """The host as it stands in an address."""
+        return f"[{self.host}]" if ":" in self.host and not self.host.startswith("[") else self.host
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """What a request may give as its Host: the names of this machine to itself, or the given one, with the port."""
+        names = {*LOOPBACK, self.shown_host} if self.is_loopback else {self.shown_host}
+        full = {f"{name}:{self.port}".lower() for name in names}
+        return frozenset(full | ({name.lower() for name in names} if self.port == 80 else set()))
+
+    @property
+    def is_loopback(self) -> bool:
+        return self.shown_host in LOOPBACK or self.host.startswith("127.")
+
+    @property
+    def address(self) -> str:
+        """The address of the page, with the token: whoever has it may use the studio."""
+        return f"http://{self.shown_host}:{self.port}/{self.token}/"

@@ -1,0 +1,132 @@
+"""Files that a client sends: streamed into a private folder under names of our own, never opened by theirs."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from covey.errors import DataError
+from covey.private.geojson_rows import points_to_csv
+from covey.private.tables import open_table
+from covey.studio.refusals import Refusal
+from covey.studio.settings import Limits, new_id
+
+ENDINGS = (".csv", ".txt", ".parquet", ".geojson", ".json")
+FORMS = "send CSV with a header line, Parquet, or GeoJSON points"
+SNIFF = 4096
+LONGEST_NAME = 120
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file that was taken. `name` is what the client called it: text to show, nothing else."""
+
+    id: str
+    name: str
+    path: Path
+    columns: tuple[str, ...]
+
+
+class Uploads:
+    """The files of one run. The folder is private to this user and ends with the process."""
+
+    def __init__(self, folder: Path, limits: Limits) -> None:
+        self._folder, self._limits = folder, limits
+        self._kept: dict[str, Upload] = {}
+        self._lock = threading.Lock()
+
+    def find(self, upload: str) -> Upload:
+        with self._lock:
+            found = self._kept.get(upload)
+        if found is None:
+            raise Refusal(404, "there is no such upload; POST api/uploads gives its id", parameter="upload")
+        return found
+
+    async def receive(self, name: str, stream: AsyncIterator[bytes]) -> Path:
+        """Write the body as it comes. Whatever goes wrong, the limit included, nothing of it stays."""
+        check_ending(name)
+        part = self._folder / f"{new_id()}.part"
+        try:
+            with part.open("xb") as file:
+                async for chunk in stream:
+                    file.write(chunk)
+        except BaseException as error:
+            part.unlink(missing_ok=True)
+            if isinstance(error, OSError):
+                raise DataError("data: the upload could not be stored; the disk may be full") from None
+            raise
+        return part
+
+    def keep(self, name: str, part: Path, *, in_use: Path | None) -> Upload:
+        """Find out what was sent, by its content, and keep it under an opaque id; the oldest of too many goes."""
+        key = new_id()
+        try:
+            path = self._as_table(part, key)
+            columns = open_table(path).names
+        except BaseException as error:
+            for ending in ("csv", "parquet"):
+                (self._folder / f"{key}.{ending}").unlink(missing_ok=True)
+            if isinstance(error, DataError):
+                raise DataError(plain(str(error), self._folder)) from None
+            raise
+        finally:
+            part.unlink(missing_ok=True)
+        upload = Upload(key, shown_name(name), path, tuple(columns or ()))
+        with self._lock:
+            self._kept[key] = upload
+            spare = [each for each in self._kept.values() if each.path not in (path, in_use)]
+            for old in spare[: max(0, len(self._kept) - self._limits.uploads_kept)]:
+                self._kept.pop(old.id).path.unlink(missing_ok=True)
+        return upload
+
+    def _as_table(self, part: Path, key: str) -> Path:
+        kind = sniff(part)
+        target = self._folder / f"{key}.{'parquet' if kind == 'parquet' else 'csv'}"
+        if kind == "geojson":
+            if part.stat().st_size > self._limits.geojson:
+                raise DataError(f"data: GeoJSON is taken up to {self._limits.geojson >> 20} MB; send CSV or Parquet")
+            points_to_csv(part, target)
+        else:
+            part.rename(target)
+        return target
+
+    def clear(self) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def check_ending(name: str) -> None:
+    ending = Path(name).suffix.lower() if "." in name else ""
+    if ending and ending not in ENDINGS:
+        raise Refusal(415, f"this kind of file is not taken; {FORMS}", parameter="name")
+
+
+def shown_name(name: str) -> str:
+    """The client's name as one short line of text."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    return "".join(char for char in last if char.isprintable())[:LONGEST_NAME] or "upload"
+
+
+def sniff(path: Path) -> str:
+    """What a file is, by its first bytes: parquet, geojson or csv. Pickles and other binary files are none of them."""
+    with path.open("rb") as file:
+        head = file.read(SNIFF)
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not text:
+        raise DataError(f"data: the upload is empty; {FORMS}")
+    if text[:1] in (b"{", b"["):
+        return "geojson"
+    if any(byte < 9 or 13 < byte < 32 for byte in head):
+        raise DataError(f"data: the upload is not a table that Covey reads; {FORMS}")
+    return "csv"
+
+
+def plain(message: str, folder: Path) -> str:
+    """A message about an upload without the place where it is kept."""
+    words = message.replace(str(folder) + "/", "")
+    parts = words.split("'")
+    return "'".join("the upload" if part.endswith((".csv", ".parquet")) else part for part in parts)

@@ -1,0 +1,265 @@
+"""Zones: public regions whose rows are promised more. What `zones=` means; docs/zones.md is the guide.
+
+A zone with epsilon ε_z keeps each of its rows with probability q = (e^ε_z - 1)/(e^ε - 1), rounded down to a multiple of
+2^-64, before anything else happens; under add/remove such a row then enjoys (ε_z, q·δ). Proof: private/zones.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.errors import FormatError, ParameterError
+from covey.events import exactly, float_at_least
+from covey.geo import Region, find_axes, read_json
+from covey.noise.coins import Probability, exp_bounds
+from covey.noise.source import Source, new_key
+from covey.private.tables import Table
+from covey.private.zones import ALWAYS, Coins, ZonedTable
+from covey.public import Box, Domain, Neighbours
+from covey.zones_map import Area, Regions
+
+MOST_ZONES, MOST_KINDS, MOST_EDGES = 1_000, 64, 100_000
+FARTHEST = 1e6  # half-widths of the domain: a corner beyond is in other units
+NOTE = (
+    "rows in a zone were kept with its rate before anything else was done, and are promised its epsilon (and its rate "
+    "times delta); sizes count kept rows; moving a row across a zone's border is covered by the sum of both epsilons"
+)
+
+
+def keeping(zone: Fraction, whole: Fraction) -> int:
+    """How many of 2^64 words keep a row: the floor of 2^64·(e^zone - 1)/(e^whole - 1), certified.
+
+    With zone = whole it is 2^64. Otherwise the quotient e^-(whole - zone)·(1 - e^-zone)/(1 - e^-whole) is a
+    non-constant rational function of e^(1/m), hence no binary fraction, and its digits can be certified.
+    """
+    if zone == whole:
+        return ALWAYS
+
+    def bounds(bits: int) -> tuple[int, int]:
+        work = bits + 64
+        one = 1 << work
+        less, more = exp_bounds(whole - zone, work)
+        (low, high), (low_, high_) = exp_bounds(zone, work), exp_bounds(whole, work)
+        if high_ >= one or high >= one:
+            return 0, 1 << bits
+        least = (less * (one - high) << bits) // (one - low_) >> work
+        most = -((-more * (one - low) << bits) // (one - high_) >> work)
+        return least, min(most, 1 << bits)
+
+    return Probability(bounds).leading(64)
+
+
+@dataclass(frozen=True, eq=False)
+class Zone:
+    """A public region with its own, stricter epsilon."""
+
+    name: str
+    epsilon: Fraction
+    region: Region | Box
+
+
+@dataclass(frozen=True, eq=False)
+class Zones:
+    """Zones as the user declares them. Where they overlap, the strictest counts."""
+
+    zones: tuple[Zone, ...]
+    lon: str | None = None
+    lat: str | None = None
+
+    @classmethod
+    def read(cls, source: Any, *, lon: str | None = None, lat: str | None = None) -> Zones:
+        """Zones from GeoJSON (a document or the path of a file) or from pairs of a Box and an epsilon.
+
+        Every Feature is a zone: a Polygon or MultiPolygon with a property "epsilon", or "level" with the name of one
+        of the usual privacy levels; "name" is shown in certificates. lon, lat : the columns that polygons are in.
+        """
+        if isinstance(source, cls):
+            return source
+        if isinstance(source, str | os.PathLike):
+            source = read_json(source, "zones")
+        if isinstance(source, Mapping):
+            found = [_feature(each, i) for i, each in enumerate(_features(source), start=1)]
+        elif isinstance(source, Sequence):
+            found = [_pair(each, i) for i, each in enumerate(source, start=1)]
+        else:
+            raise ParameterError("zones", "must be GeoJSON, the path of a GeoJSON file, or pairs of a Box and epsilon")
+        if not 1 <= len(found) <= MOST_ZONES:
+            raise ParameterError("zones", f"must be at least one zone, and at most {MOST_ZONES}")
+        if len({each.epsilon for each in found}) > MOST_KINDS:
+            raise ParameterError("zones", f"have more than {MOST_KINDS} different epsilons; use fewer")
+        return cls(tuple(found), lon, lat)
+
+    def on(self, domain: Domain) -> Regions:
+        """The zones on the lattice of a domain, the strictest first."""
+        kinds = sorted({each.epsilon for each in self.zones})
+        areas = tuple(self._area(domain, kind) for kind in kinds)
+        if sum(len(edges) for area in areas for edges in area.polygons) > MOST_EDGES:
+            raise ParameterError("zones", f"have more than {MOST_EDGES:,} corners; simplify the polygons")
+        return Regions(domain, areas)
+
+    def _area(self, domain: Domain, epsilon: Fraction) -> Area:
+        mine = [each.region for each in self.zones if each.epsilon == epsilon]
+        regions = [each for each in mine if isinstance(each, Region)]
+        axes = self._axes(domain) if regions else (0, 0)
+        polygons = [_on_lattice(edges, domain, axes) for region in regions for edges in region.polygons]
+        boxes = [_box_on_lattice(each, domain) for each in mine if isinstance(each, Box)]
+        corners = np.array(boxes, dtype=np.float64).reshape(len(boxes), 2, domain.dimension)
+        return Area(domain, epsilon, tuple(polygons), axes, corners)
+
+    def _axes(self, domain: Domain) -> tuple[int, int]:
+        if domain.dimension == 2 and self.lon is None and self.lat is None and domain.columns is None:
+            return 0, 1
+        return find_axes(domain.names, self.lon, self.lat)
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of all zones: part of what an idempotency key is bound to."""
+        parts = [[str(each.epsilon), each.name, _plain(each.region)] for each in self.zones]
+        return hashlib.sha256(json.dumps([parts, self.lon, self.lat]).encode()).hexdigest()
+
+
+def _plain(region: Region | Box) -> Any:
+    if isinstance(region, Box):
+        return [region.columns, region.ranges]
+    return [edges.tolist() for edges in region.polygons]
+
+
+def _features(document: Mapping[str, Any]) -> list[Any]:
+    kind = document.get("type")
+    if kind == "Feature":
+        return [document]
+    features = document.get("features")
+    if kind != "FeatureCollection" or not isinstance(features, list):
+        raise FormatError("zones: must be a GeoJSON FeatureCollection whose features have an epsilon each")
+    return features
+
+
+def _feature(feature: Any, number: int) -> Zone:
+    properties = feature.get("properties") if isinstance(feature, Mapping) else None
+    if not isinstance(properties, Mapping):
+        raise FormatError(f"zones: feature {number} needs a property 'epsilon', or 'level'")
+    name = properties.get("name")
+    return Zone(
+        name if isinstance(name, str) else f"zone {number}",
+        _epsilon(properties, number),
+        Region.read(feature, name="zones"),
+    )
+
+
+def _epsilon(properties: Mapping[str, Any], number: int) -> Fraction:
+    from covey.levels_set import USUAL_LEVELS
+
+    if properties.get("epsilon") is not None:
+        return _amount(properties["epsilon"], number)
+    usual = {level.name: level.epsilon for level in USUAL_LEVELS}
+    level = properties.get("level")
+    if not isinstance(level, str) or level not in usual:
+        options = ", ".join(map(repr, usual))
+        raise ParameterError("zones", f"zone {number} needs a property 'epsilon', or 'level', one of {options}")
+    return exactly(usual[level])
+
+
+def _amount(value: Any, number: int) -> Fraction:
+    if isinstance(value, bool) or not isinstance(value, int | float | Fraction) or not 1e-6 <= value <= 1e4:
+        raise ParameterError("zones", f"the epsilon of zone {number} must be a number from 0.000001 to 10000")
+    return exactly(value)
+
+
+def _pair(pair: Any, number: int) -> Zone:
+    if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2 or not isinstance(pair[0], Box):
+        raise ParameterError(
+            "zones", "must be pairs of a Box and an epsilon: (Box(lon=(1, 2), lat=(3, 4)), 0.1)"
+        )
+    return Zone(f"zone {number}", _amount(pair[1], number), pair[0])
+
+
+def _on_lattice(edges: NDArray[np.float64], domain: Domain, axes: tuple[int, int]) -> NDArray[np.float64]:
+    middle, half = (np.array(each)[[*axes, *axes]] for each in (domain.middle, domain.half))
+    with np.errstate(over="ignore"):
+        scaled = (edges - middle) / half
+    if not (np.abs(scaled) <= FARTHEST).all():
+        raise ParameterError("zones", "lie absurdly far from the bounds; are they in the units of the data?")
+    return np.asarray(scaled * domain.limit)
+
+
+def _box_on_lattice(box: Box, domain: Domain) -> NDArray[np.float64]:
+    columns = box.columns or domain.names
+    if len(columns) != len(box.ranges) or not set(columns) <= set(domain.names):
+        raise ParameterError("zones", f"a Box must have ranges for some of the columns {', '.join(domain.names)}")
+    corners = np.array([[-np.inf] * domain.dimension, [np.inf] * domain.dimension])
+    for name, ends in zip(columns, box.ranges, strict=True):
+        j = domain.names.index(name)
+        corners[:, j] = (np.array(ends) - domain.middle[j]) / domain.half[j] * domain.limit
+    return corners
+
+
+@dataclass(frozen=True, eq=False)
+class Thinning:
+    """Zones on a domain with the rates that an epsilon gives them: what a fit needs."""
+
+    zones: Zones
+    coins: Coins
+    domain: Domain
+
+    @property
+    def regions(self) -> Regions:
+        return self.coins.regions
+
+    @property
+    def rates(self) -> NDArray[np.float64]:
+        """The share of rows kept, by the number of their zone."""
+        return np.array([each / ALWAYS for each in self.coins.keeping])
+
+    @property
+    def fingerprint(self) -> str:
+        return self.zones.fingerprint
+
+    def table(self, table: Table, source: Source) -> ZonedTable:
+        """The table with its zones thinned, by one key drawn now; no row is read yet."""
+        return ZonedTable(table, self.coins, new_key(source), self.domain)
+
+    def notes(self, delta: Fraction = Fraction(0)) -> dict[str, Any]:
+        """For the certificate: every zone's epsilon and rate, never how many rows it has."""
+        kinds = {area.epsilon: rate for area, rate in zip(self.regions.areas, self.rates[1:].tolist(), strict=True)}
+        zones: list[dict[str, Any]] = []
+        for each in self.zones.zones:
+            rate = kinds[each.epsilon]
+            zone = {"name": each.name, "epsilon": float_at_least(each.epsilon), "rate": rate}
+            zones.append(zone | ({"delta": float_at_least(Fraction(rate) * delta)} if delta else {}))
+        return {"zones": zones, "zones_note": NOTE}
+
+
+def read_zones(
+    zones: Any,
+    *,
+    epsilon: Fraction,
+    domain: Domain,
+    neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    person: str | None = None,
+) -> Thinning | None:
+    """What a user passed as `zones`, checked against the epsilon that all other rows get; None for no zones."""
+    if zones is None:
+        return None
+    if person is not None:
+        raise ParameterError("zones", "cannot be combined with person= in this version: zones protect single rows")
+    if neighbours is not Neighbours.ADD_REMOVE:
+        raise ParameterError("zones", "are proven for add-remove only; use neighbours='add-remove'")
+    known = Zones.read(zones)
+    regions = known.on(domain)
+    rates = [ALWAYS]
+    for area in regions.areas:
+        if area.epsilon > epsilon:
+            raise ParameterError("zones", "a zone's epsilon must be at most that of all other rows: zones are stricter")
+        rates.append(keeping(area.epsilon, epsilon))
+        if rates[-1] == 0:
+            raise ParameterError("zones", "a zone's epsilon is so small next to epsilon that no row could be kept")
+    return Thinning(known, Coins(regions, tuple(rates)), domain)

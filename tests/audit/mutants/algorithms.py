@@ -1,0 +1,221 @@
+"""Bugs in algorithms and in what a fit leaves behind: exact numbers that decide something or are handed out."""
+
+from mutants.planting import mutant
+
+REPLAY = "audit/test_checks_replay.py::test_released_values_decide_everything"
+KEPT = "unit/test_estimator.py::test_nothing_derived_from_rows_without_noise_is_kept[lloyd]"
+CANARY = "unit/test_canary.py::test_no_algorithm_keeps_the_canary[lloyd-add-remove]"
+
+MUTANTS = (
+    mutant(
+        "exact-n",
+        "the exact number of rows is used where a paper says n (Su et al. 2016, IPSN'17, AAAI'21)",
+        "algorithms.outcome:noisy_size",
+        {
+            "int(curator.release(Count(curator.domain), noise)[0])": (
+                "int(curator.release(Count(curator.domain), noise)[0] * 0 + curator._engine.total(Count(curator.domain))[0])"
+            )
+        },
+        killer="audit/test_checks_door.py::test_a_noisy_number_of_rows_is_noisy",
+    ),
+    mutant(
+        "exact-n-sets-rounds",
+        "the number of genetic rounds comes from the exact number of rows",
+        "algorithms.genetic:genetic",
+        {"int(rate * size * float(left) / parents)": "8 + int(curator._engine.total(__import__('covey.queries.counts', fromlist=['x']).Count(curator.domain))[0]) % 3"},
+        killer=REPLAY + "[genetic]",
+    ),
+    mutant(
+        "empty-cluster-skipped",
+        "a cluster that has no rows keeps its centre, which tells that it has none",
+        "algorithms.lloyd:one_round",
+        {
+            "return clusters.means(noisy), clusters.counts(noisy)": (
+                "empty = curator._engine.total(clusters).reshape(len(centres), -1)[:, -1] == 0\n"
+                "    return np.where(empty[:, None], clusters.centres, clusters.means(noisy)), clusters.counts(noisy)"
+            )
+        },
+        killer=REPLAY + "[lloyd]",
+    ),
+    mutant(
+        "stops-when-settled",
+        "lloyd stops when the exact counts no longer change",
+        "algorithms.lloyd:lloyd",
+        {
+            "centres, sizes = one_round(curator, centres, noise)": (
+                "before = curator._engine.total(VoronoiSums(centres, curator.domain))\n"
+                "        centres, sizes = one_round(curator, centres, noise)\n"
+                "        if before[-1] % (2 * curator.domain.limit):\n"
+                "            break"
+            )
+        },
+        killer=REPLAY + "[lloyd]",
+    ),
+    mutant(
+        "sizes-exact",
+        "the sizes of a release are the exact counts",
+        "algorithms.lloyd:one_round",
+        {"return clusters.means(noisy), clusters.counts(noisy)": "return clusters.means(noisy), clusters.counts(curator._engine.total(clusters))"},
+        killer=REPLAY + "[lloyd]",
+    ),
+    mutant(
+        "empty-cells-dropped",
+        "noise on empty cells is taken off again",
+        "algorithms.grid:from_cells",
+        {
+            "counts = curator.release(CellCounts(cells), noise)": (
+                "counts = curator.release(CellCounts(cells), noise)\n"
+                "    counts = np.where(curator._engine.total(CellCounts(cells)) > 0, counts, 0)"
+            )
+        },
+        killer=REPLAY + "[grid]",
+    ),
+    mutant(
+        "leaves-exact",
+        "the leaves of a tree are counted in the pass that grew it, without noise",
+        "algorithms.tree_synopsis:count_leaves",
+        {"counts = curator.release(leaves, noise)": "counts = curator._engine.total(leaves)"},
+        killer=REPLAY + "[auto]",
+    ),
+    mutant(
+        "look-exact",
+        "whether rows fill the box evenly is judged by exact counts",
+        "algorithms.auto_low:_looks_even",
+        {
+            "counts = curator.release(CellCounts(Grid(curator.domain, LOOK_CELLS)), noise)": (
+                "curator.release(CellCounts(Grid(curator.domain, LOOK_CELLS)), noise)\n"
+                "    counts = curator._engine.total(CellCounts(Grid(curator.domain, LOOK_CELLS)))"
+            )
+        },
+        killer="unit/test_review_sampling_sites.py::test_what_decides_between_grid_and_tree_is_released",
+    ),
+    mutant(
+        "weights-of-a-cell-exact",
+        "w*(z) of STOC'09 as printed: the weights around a centre add up to its exact number of rows",
+        "algorithms.net_coreset:_around",
+        {"own = totals - np.bincount(": "own = curator._engine.total(per_centre) - np.bincount("},
+        killer="unit/test_net_coreset.py::test_our_weights_of_a_cell_add_up_to_a_noisy_number",
+    ),
+    mutant(
+        "ball-takes-what-is-there",
+        "as many rows leave with a ball as there are in it, not a public number",
+        "algorithms.ball_coreset:one_part",
+        {"cells = cells.drop_nearest(centre, rows)": "cells = cells.drop_nearest(centre, rows if sum(cells._engine.cells(grid)[1]) % 2 else 0)"},
+        killer=REPLAY + "[ball-coreset]",
+    ),
+    mutant(
+        "cover-of-the-exact-number",
+        "max cover's radii come from the exact number of rows",
+        "algorithms.max_cover:max_cover",
+        {"size, _ = learn_size(curator, epsilon)": "size, _ = learn_size(curator, epsilon)\n    size = 16 + int(curator._engine.total(__import__('covey.queries.counts', fromlist=['x']).Count(curator.domain))[0])"},
+        killer=REPLAY + "[max-cover]",
+    ),
+    mutant(
+        "refusal-tells-the-rows",
+        "ball-coreset refuses by the exact number of rows, and says it",
+        "algorithms.ball_coreset:ball_coreset",
+        {"size, left = learn_size(curator, epsilon)": "size, left = learn_size(curator, epsilon)\n    size = int(curator._engine.total(__import__('covey.queries.counts', fromlist=['x']).Count(curator.domain))[0])"},
+        killer=REPLAY + "[ball-coreset]",
+    ),
+    mutant(
+        "notes-tell-the-rows",
+        "the certificate's notes tell the exact number of rows",
+        "algorithms.lloyd:lloyd",
+        {'{"rounds": rounds, "start": start}': '{"rounds": rounds, "start": start, "rows": sum(b.shape[1] for b in curator._engine._load())}'},
+        killer=CANARY,
+    ),
+    mutant(
+        "labels-kept",
+        "the estimator keeps labels_",
+        "estimators:_Clusterer.fit",
+        {"return self": "self.labels_ = self.predict(X); return self"},
+        killer=KEPT,
+    ),
+    mutant(
+        "inertia-kept",
+        "the estimator keeps inertia_, the exact cost of the rows",
+        "estimators:_Clusterer.fit",
+        {"return self": "self.inertia_ = float((self.transform(X).min(axis=1) ** 2).sum()); return self"},
+        killer=KEPT,
+    ),
+    mutant(
+        "rows-kept",
+        "the estimator keeps the rows that it was fitted to",
+        "estimators:_Private._fit",
+        {"table = open_table(X)": "table = open_table(X); self.__dict__['_rows'] = X"},
+        killer=CANARY,
+    ),
+    mutant(
+        "rows-counted",
+        "the estimator keeps the number of rows",
+        "estimators:_Clusterer.fit",
+        {"return self": "self.n_samples_seen_ = len(X); return self"},
+        killer=KEPT,
+    ),
+    mutant(
+        "seed-in-production",
+        "without a random_state all noise comes from seed 0, and the certificate does not say so",
+        "fitting:run",
+        {
+            "OsSource() if seed is None else SeededSource(seed)": "SeededSource(seed or 0)",
+            "seeded=source.seeded": "seeded=seed is not None",
+        },
+        killer="audit/test_checks_budget.py::test_without_a_seed_no_two_fits_have_the_same_noise",
+    ),
+    mutant(
+        "seed-unmarked",
+        "the certificate of a seeded release does not say so",
+        "fitting:run",
+        {"seeded=source.seeded": "seeded=False"},
+        killer="unit/test_estimator.py::test_a_seed_repeats_and_says_so",
+    ),
+    mutant(
+        "certificate-without-delta",
+        "the certificate leaves out delta",
+        "certifying:certify",
+        {"delta=float_at_least(request.delta)": "delta=0.0"},
+        killer="unit/test_auto.py::test_certificates_say_what_was_promised",
+    ),
+    mutant(
+        "certificate-of-the-other-relation",
+        "the certificate always says add/remove",
+        "certifying:certify",
+        {"neighbours=str(request.neighbours)": "neighbours='add-remove'"},
+        killer="audit/test_checks_budget.py::test_a_certificate_says_what_was_asked_for",
+    ),
+    mutant(
+        "certificate-epsilon-of-a-row",
+        "the certificate of a fit to a sample says an epsilon that it does not keep",
+        "certifying:certify",
+        {"epsilon=float_at_least(request.epsilon)": "epsilon=float_at_least(request.epsilon) / 2"},
+        killer="audit/test_checks_budget.py::test_a_certificate_says_what_was_asked_for",
+    ),
+    mutant(
+        "key-without-bounds",
+        "an idempotency key is not bound to the bounds",
+        "fitting:Request.fingerprint",
+        {'"domain": [domain.ball, *zip(domain.middle, domain.half, strict=True)],': ""},
+        killer="audit/test_checks_budget.py::test_a_key_is_bound_to_every_parameter",
+    ),
+    mutant(
+        "key-without-relation",
+        "an idempotency key is not bound to the relation",
+        "fitting:Request.fingerprint",
+        {'"neighbours": str(self.neighbours),': ""},
+        killer="audit/test_checks_budget.py::test_a_key_is_bound_to_every_parameter",
+    ),
+    mutant(
+        "key-without-epsilon",
+        "an idempotency key is not bound to epsilon",
+        "fitting:Request.fingerprint",
+        {'"epsilon": str(self.epsilon),': ""},
+        killer="audit/test_checks_budget.py::test_a_key_is_bound_to_every_parameter",
+    ),
+    mutant(
+        "seeded-release-published",
+        "the command line publishes a seeded release without being asked to",
+        "cli_fit:check_shared",
+        {"if options.seed is not None and outputs and not options.allow_seeded:": "if False:"},
+        killer="unit/test_cli.py::test_bad_input_is_one_line_that_names_the_parameter_and_spends_nothing[seeded to a file]",
+    ),
+)

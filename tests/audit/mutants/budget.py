@@ -1,0 +1,217 @@
+"""Bugs in what is charged: amounts, ledgers, keys, composition, amplification."""
+
+from mutants.planting import mutant
+
+CHARGES = "unit/test_budget_ledger.py::TestCharges::"
+RELEASES = "unit/test_budget_ledger.py::TestReleases::"
+ACCOUNT = "unit/test_budget_accountant.py::"
+AMPLIFY = "unit/test_amplify.py::"
+MERGE = "unit/test_coreset_merge.py::"
+
+MUTANTS = (
+    mutant(
+        "charges-rounded-down",
+        "charges are cut off to whole units by int(), not rounded up",
+        "budget.amounts:units_up",
+        {"-(-value.numerator * units // value.denominator)": "int(value * units)"},
+        killer=CHARGES + "test_charges_are_rounded_up_and_totals_down",
+    ),
+    mutant(
+        "totals-rounded-up",
+        "the total of a data set is rounded up",
+        "budget.amounts:units_down",
+        {"value.numerator * units // value.denominator": "-(-value.numerator * units // value.denominator)"},
+        killer=CHARGES + "test_charges_are_rounded_up_and_totals_down",
+    ),
+    mutant(
+        "certificate-rounded-down",
+        "a certificate says the nearest float, which may be less than was spent",
+        "events:float_at_least",
+        {"while exactly(number) < exact:": "while False:"},
+        killer="unit/test_review_door.py::test_no_certificate_says_less_than_was_spent",
+    ),
+    mutant(
+        "total-ignored",
+        "a charge beyond the total is accepted",
+        "budget.rules:affordable",
+        {"spent[0] + units[0] > total[0] or spent[1] + units[1] > total[1]": "False"},
+        killer=CHARGES + "test_ten_charges_of_a_tenth_fill_one_exactly",
+    ),
+    mutant(
+        "delta-unlimited",
+        "the ledger limits epsilon only",
+        "budget.rules:affordable",
+        {"spent[0] + units[0] > total[0] or spent[1] + units[1] > total[1]": "spent[0] + units[0] > total[0]"},
+        killer=CHARGES + "test_delta_is_a_limit_of_its_own",
+    ),
+    mutant(
+        "only-the-last-charge",
+        "what is asked for is compared with the total, without what was spent",
+        "budget.rules:affordable",
+        {"spent[0] + units[0] > total[0]": "units[0] > total[0]"},
+        killer=CHARGES + "test_ten_charges_of_a_tenth_fill_one_exactly",
+    ),
+    mutant(
+        "charge-not-committed",
+        "a charge is written but never committed",
+        "budget.store:Store.transaction",
+        {"if write:\n": "if fresh:\n"},
+        killer=CHARGES + "test_ten_charges_of_a_tenth_fill_one_exactly",
+        dies_of=("LedgerError",),
+    ),
+    mutant(
+        "transaction-not-immediate",
+        "a charge looks at the ledger before it holds it: two at a time may both find room",
+        "budget.store:Store.transaction",
+        {'"BEGIN IMMEDIATE" if write else "BEGIN"': '"BEGIN"'},
+        killer="unit/test_budget_ledger.py::TestFiles::test_a_charge_holds_the_ledger_from_its_first_look_at_it",
+    ),
+    mutant(
+        "commits-not-durable",
+        "a commit does not wait for the disk",
+        "budget.store:_connect",
+        {"PRAGMA synchronous=EXTRA": "PRAGMA synchronous=OFF"},
+        killer="unit/test_budget_ledger.py::TestFiles::test_the_settings_that_make_it_durable_are_in_force",
+    ),
+    mutant(
+        "memory-ledger-forked",
+        "a forked child spends a copy of a budget in memory",
+        "budget.store:Store._connected",
+        {"if os.getpid() != self._process:": "if False:"},
+        killer="unit/test_budget_ledger.py::TestMemory::test_a_forked_child_cannot_spend_a_copy_of_the_budget",
+    ),
+    mutant(
+        "ledger-copied",
+        "a copy of a ledger in memory has a budget of its own",
+        "budget.ledger:Ledger.__deepcopy__",
+        {"return self": "return Ledger.memory(dataset='trips', epsilon=1)"},
+        killer="unit/test_budget_ledger.py::TestReports::test_a_copy_spends_from_the_same_budget",
+    ),
+    mutant(
+        "retry-uncharged",
+        "a key whose charge was never finished is not charged again, although rows were read twice",
+        "budget.ledger:Ledger.charge",
+        {
+            "rules.affordable(state, dataset, units)": (
+                "old = next((e for e in state.entries if hashed is not None and e.kind == 'charge' and e.key == hashed), None)\n"
+                "        if old is not None:\n"
+                "            return Receipt(state.ledger, old.sequence, old.hash, dataset, cost_of(units))\n"
+                "        rules.affordable(state, dataset, units)"
+            )
+        },
+        killer=RELEASES + "test_an_unfinished_key_is_charged_again",
+    ),
+    mutant(
+        "key-for-other-parameters",
+        "a key hands out its stored release whatever the parameters",
+        "budget.rules:bound_key",
+        {"state.bound.get(hashed, parameters_hash(parameters)) != parameters_hash(parameters)": "False"},
+        killer=RELEASES + "test_a_key_stands_for_one_set_of_parameters_even_before_it_is_finished",
+    ),
+    mutant(
+        "key-of-any-data-set",
+        "a key of one data set hands out its release for another",
+        "budget.rules:bound_key",
+        {"state.ledger, dataset, text(": "state.ledger, text("},
+        killer=RELEASES + "test_a_key_belongs_to_its_data_set",
+        dies_of=("LedgerError",),
+    ),
+    mutant(
+        "second-release-shown",
+        "of two fits that raced for one key, both releases are shown",
+        "budget.ledger:Ledger.finish",
+        {"document = rules.document(connection, release, where=where)": "pass"},
+        killer=RELEASES + "test_of_two_that_raced_for_a_key_the_first_to_finish_is_shown_by_both",
+    ),
+    mutant(
+        "chain-unchecked",
+        "entries of the ledger can be changed unnoticed",
+        "budget.chain:replay",
+        {"or entry.hash != digest(\"covey-ledger-1\", *entry[:-1])": ""},
+        killer="unit/test_budget_ledger_tamper.py::test_changes_by_sql_are_noticed_and_named",
+    ),
+    mutant(
+        "old-copy-accepted",
+        "a ledger behind its anchor is accepted: an old copy has its budget back",
+        "budget.anchor:check",
+        {"if anchor.sequence > last:": "if anchor.sequence > last:\n        return\n    if False:"},
+        killer="unit/test_budget_ledger_tamper.py::TestAnchor::test_a_restored_old_copy_is_refused",
+    ),
+    mutant(
+        "pure-events-maximum",
+        "equal pure events are counted once",
+        "budget.accountant:_tally",
+        {"pairs[_exact(event.epsilon), Fraction(0)] += 1": "pairs[_exact(event.epsilon), Fraction(0)] = 1"},
+        killer=ACCOUNT + "test_pure_events_add_up_exactly_and_need_no_delta",
+    ),
+    mutant(
+        "plan-delta-free",
+        "the deltas of plans do not add up",
+        "budget.accountant:Cost.__add__",
+        {"self.delta + other.delta": "max(self.delta, other.delta)"},
+        killer="unit/test_budget_plan.py::test_deltas_of_plans_add_up_too",
+    ),
+    mutant(
+        "unknown-event-free",
+        "an event of an unknown kind costs nothing",
+        "budget.accountant:_tally",
+        {'raise ParameterError("events", f"{type(event).__name__} is not a kind of event the accountant knows")': "continue"},
+        killer=ACCOUNT + "test_unknown_events_are_refused_and_never_free",
+    ),
+    mutant(
+        "amplified-rounded-down",
+        "the cost on a sample is rounded down",
+        "budget.amplify:amplified",
+        {"rounding=ROUND_CEILING": "rounding=ROUND_FLOOR"},
+        killer="unit/test_review_sampling_sites.py::test_amplified_is_rounded_up_and_the_inner_cost_down",
+    ),
+    mutant(
+        "inner-cost-linear",
+        "what may be spent on a sample is taken to be epsilon/rate, which is more than amplification gives",
+        "budget.amplify:inner_cost",
+        {"delta = min(whole.delta / rate": "steps = int(whole.epsilon / rate * EPSILON_UNITS); delta = min(whole.delta / rate"},
+        killer="audit/test_checks_budget.py::test_what_may_be_spent_on_a_sample_amplifies_to_the_whole",
+    ),
+    mutant(
+        "inner-delta-kept-whole",
+        "delta on a sample is divided by the rate twice",
+        "budget.amplify:inner_cost",
+        {"min(whole.delta / rate, max(MOST_DELTA, whole.delta))": "min(whole.delta / rate**2, max(MOST_DELTA, whole.delta))"},
+        killer="audit/test_checks_budget.py::test_what_may_be_spent_on_a_sample_amplifies_to_the_whole",
+    ),
+    mutant(
+        "merge-takes-the-largest",
+        "two coresets of perhaps the same people promise the larger epsilon, not the sum",
+        "coreset_merge:joint_certificate",
+        {"apart = disjoint and _named_apart(a, b)": "apart = True"},
+        killer=MERGE + "test_plus_never_assumes_that_people_are_apart",
+    ),
+    mutant(
+        "merge-believes-unnamed",
+        "data sets without a name count as different ones",
+        "coreset_merge:_named_apart",
+        {"None not in ours | theirs and not ours & theirs": "True"},
+        killer=MERGE + "test_the_largest_counts_only_for_named_different_and_disjoint_sets",
+    ),
+    mutant(
+        "merge-forgets-the-seed",
+        "a merged coreset does not say that a part was seeded",
+        "coreset_merge:joint_certificate",
+        {"seeded=a.seeded or b.seeded": "seeded=a.seeded and b.seeded"},
+        killer=MERGE + "test_a_seeded_part_makes_the_whole_seeded",
+    ),
+    mutant(
+        "merge-in-floats",
+        "the sum of two promises is rounded to the nearest float",
+        "coreset_merge:joint_certificate",
+        {"float_at_least(join(exactly(one), exactly(two)))": "float(join(exactly(one), exactly(two))) * (1 - 2**-52)"},
+        killer=MERGE + "test_sums_are_exact_and_never_rounded_down",
+    ),
+    mutant(
+        "group-tail-left-out",
+        "the chance that more of a group are in the sample than a promise allows for is halved",
+        "group:_tails",
+        {"tails[j - 1] = total": "tails[j - 1] = total / 2"},
+        killer="unit/test_group.py::test_no_bound_is_ever_violated_by_a_mechanism_that_loses_all_it_may",
+    ),
+)

@@ -1,0 +1,311 @@
+"""Bugs in the noise: too little of it, the wrong law, the same twice."""
+
+from mutants.planting import mutant
+
+FIT = "statistical/test_noise_fit.py::"
+MECHANISMS = "unit/test_noise_mechanisms.py::"
+TREE = "unit/test_tree_noise.py::"
+COVER = "unit/test_max_cover.py::"
+
+MUTANTS = (
+    mutant(
+        "laplace-narrow",
+        "Laplace noise a tenth too small",
+        "noise.laplace:discrete_laplace",
+        {"_wheels(inverse_scale)": "_wheels(inverse_scale * 11 / 10)"},
+        killer=FIT + "test_laplace_noise_has_the_promised_scale_and_this_test_can_tell[scale3-1-True]",
+    ),
+    mutant(
+        "laplace-mechanism-narrow",
+        "the mechanism asks for Laplace noise a tenth too small, and is charged as if it did not",
+        "noise.mechanisms:DiscreteLaplace.add",
+        {"self.epsilon / sensitivity.l1": "self.epsilon * 11 / 10 / sensitivity.l1"},
+        killer=MECHANISMS + "test_laplace_noise_has_the_scale_of_the_l1_sensitivity",
+    ),
+    mutant(
+        "laplace-of-the-largest-change",
+        "Laplace noise scaled to the largest single change, not to their sum",
+        "noise.mechanisms:DiscreteLaplace.add",
+        {"sensitivity.l1": "sensitivity.linf"},
+        killer=MECHANISMS + "test_laplace_noise_has_the_scale_of_the_l1_sensitivity",
+    ),
+    mutant(
+        "laplace-truncated",
+        "Laplace noise drawn as a float and cut off by int(), as the code of AAAI'21 does",
+        "noise.laplace:discrete_laplace",
+        {
+            "_fill(flat[start : start + _BLOCK], wheels, source)": (
+                "words = source.words(2 * len(flat[start : start + _BLOCK]), np.uint64).reshape(2, -1) / 2.0**64; "
+                "flat[start : start + _BLOCK] = np.trunc(np.log((1 - words[0]) / (1 - words[1])) / float(inverse_scale))"
+            )
+        },
+        killer=FIT + "test_laplace_noise_has_the_promised_scale_and_this_test_can_tell[scale1-1-True]",
+    ),
+    mutant(
+        "laplace-of-floats",
+        "wide Laplace noise drawn as a 32-bit float: its low bits are holes (Mironov 2012)",
+        "noise.laplace:discrete_laplace",
+        {"return noise": "return noise.astype(np.float32).astype(np.int64)"},
+        killer=FIT + "test_the_low_bits_of_wide_noise_are_uniform[laplace]",
+    ),
+    mutant(
+        "laplace-one-sided",
+        "the far tail of Laplace noise is cut off",
+        "noise.laplace:_fill",
+        {"beyond = np.flatnonzero(digits == wheel.size)": "beyond = np.empty(0, dtype=np.int64)"},
+        killer="unit/test_noise_laplace.py::test_the_tail_beyond_the_wheels_goes_on_with_a_fresh_digit",
+    ),
+    mutant(
+        "one-noise-for-all",
+        "all numbers of a statistic get the same noise, so that their differences are exact",
+        "noise.mechanisms:DiscreteLaplace.add",
+        {"noise = discrete_laplace(numbers.shape,": "noise = np.zeros_like(numbers) + discrete_laplace((),"},
+        killer=MECHANISMS + "test_laplace_noise_has_the_scale_of_the_l1_sensitivity",
+    ),
+    mutant(
+        "no-noise-on-nothing",
+        "numbers that are 0 get no noise: empty clusters and cells can be told (diffprivlib's k-means)",
+        "noise.mechanisms:DiscreteLaplace.add",
+        {"return np.add(numbers, noise, out=noise)": "return np.where(numbers == 0, 0, numbers + noise)"},
+        killer=MECHANISMS + "test_laplace_noise_has_the_scale_of_the_l1_sensitivity",
+    ),
+    mutant(
+        "one-count-exact",
+        "the last number of a statistic is left exact",
+        "noise.mechanisms:DiscreteLaplace.add",
+        {"return np.add(numbers, noise, out=noise)": "noise.reshape(-1)[-1:] = 0; return np.add(numbers, noise, out=noise)"},
+        killer=MECHANISMS + "test_laplace_noise_has_the_scale_of_the_l1_sensitivity",
+    ),
+    mutant(
+        "noise-kept-positive",
+        "noisy numbers below 0 are set to 0 before the sum wraps: counts near 0 show where nobody is",
+        "noise.mechanisms:DiscreteLaplace.add",
+        {"return np.add(numbers, noise, out=noise)": "return np.where(numbers + noise < 0, numbers, numbers + noise)"},
+        killer=MECHANISMS + "test_laplace_noise_has_the_scale_of_the_l1_sensitivity",
+    ),
+    mutant(
+        "gaussian-narrow",
+        "Gaussian noise a tenth too small",
+        "noise.gaussian:discrete_gaussian",
+        {"    scale = isqrt(": "    variance = variance * 100 / 121\n    scale = isqrt("},
+        killer=FIT + "test_gaussian_noise_has_the_promised_deviation_and_this_test_can_tell[7.25-1-True]",
+    ),
+    mutant(
+        "gaussian-of-one-number",
+        "Gaussian noise scaled to the largest single change, not to the root of the sum of squares",
+        "noise.mechanisms:DiscreteGaussian.add",
+        {"self.multiplier**2 * sensitivity.l2_squared": "self.multiplier**2 * max(sensitivity.linf**2, 2**60)"},
+        killer=MECHANISMS + "test_gaussian_noise_has_the_variance_of_the_l2_sensitivity",
+    ),
+    mutant(
+        "gaussian-coarse",
+        "Gaussian noise on integers too coarse for the proof is not refused",
+        "noise.mechanisms:DiscreteGaussian.add",
+        {"if variance < GAUSSIAN_VARIANCE_PER_NUMBER * numbers.size:": "if False:"},
+        killer=MECHANISMS + "test_coarse_units_are_refused_for_gaussian_noise",
+    ),
+    mutant(
+        "gaussian-discrete-for-free",
+        "what discrete Gaussian noise costs beyond the continuous is not charged",
+        "budget.accountant:_compose",
+        {"epsilon + tally.gaussians * GAUSSIAN_EPSILON": "epsilon"},
+        killer="unit/test_budget_accountant.py::test_every_gaussian_event_pays_for_being_discrete",
+    ),
+    mutant(
+        "exponential-sharp",
+        "the exponential mechanism a tenth too sharp",
+        "noise.mechanisms:Exponential.pick",
+        {"rate=self.epsilon / worst": "rate=self.epsilon * 11 / 10 / worst"},
+        killer=MECHANISMS + "test_the_exponential_mechanism_uses_the_largest_change",
+    ),
+    mutant(
+        "exponential-always-monotone",
+        "the exponential mechanism takes all utilities to move in one direction",
+        "noise.mechanisms:Exponential.pick",
+        {"sensitivity.linf if sensitivity.monotone else 2 * sensitivity.linf": "sensitivity.linf"},
+        killer=MECHANISMS + "test_the_exponential_mechanism_uses_the_largest_change",
+    ),
+    mutant(
+        "choice-sharp-in-floats",
+        "the quick path of a choice is a tenth too sharp",
+        "noise.selection:_pick_by_floats",
+        {"weights = np.exp(behind * -slope)": "weights = np.exp(behind * -slope * 1.1)"},
+        killer="unit/test_noise_selection.py::test_both_paths_agree_with_brute_force_on_the_same_words",
+    ),
+    mutant(
+        "choice-of-the-best",
+        "utilities far behind the best are dropped: an outcome that a neighbour can have becomes impossible",
+        "noise.selection:_pick_exactly",
+        {"exp_bounds(rate * int(distance), bits)": "(exp_bounds(rate * int(distance), bits) if rate * int(distance) < 9 else (0, 0))"},
+        killer="unit/test_noise_selection.py::test_both_paths_agree_with_brute_force_on_the_same_words",
+    ),
+    mutant(
+        "threshold-low",
+        "keys are shown from one count below the threshold on",
+        "noise.threshold:smallest_threshold",
+        {"return linf + large_enough": "return linf + large_enough - 1"},
+        killer=MECHANISMS + "test_tau_is_enough_and_one_less_is_not",
+    ),
+    mutant(
+        "threshold-for-one-key",
+        "the threshold forgets that a person may hold several keys",
+        "noise.threshold:_enough",
+        {"(coordinates * (a + b) for": "((a + b) for"},
+        killer=MECHANISMS + "test_tau_is_enough_and_one_less_is_not",
+    ),
+    mutant(
+        "threshold-delta-wide",
+        "the threshold is a tenth too generous with delta",
+        "noise.threshold:_enough",
+        {"(delta * ((1 << bits) + q) for q in step)": "(delta * 11 / 10 * ((1 << bits) + q) for q in step)"},
+        killer=MECHANISMS + "test_tau_is_enough_and_one_less_is_not",
+    ),
+    mutant(
+        "threshold-noise-narrow",
+        "the noise of a thresholded histogram a tenth too small",
+        "noise.mechanisms:ThresholdedLaplace.add_by_key",
+        {"self.epsilon / sensitivity.l1": "self.epsilon * 11 / 10 / sensitivity.l1"},
+        killer=FIT + "test_a_key_of_one_person_is_shown_as_seldom_as_promised_and_this_test_can_tell[0-True]",
+    ),
+    mutant(
+        "threshold-keys-in-row-order",
+        "keys come out in the order in which the rows had them",
+        "noise.mechanisms:ThresholdedLaplace.add_by_key",
+        {"order = np.lexsort(columns.T[::-1])": "order = np.arange(len(keys))"},
+        killer=MECHANISMS + "test_keys_come_out_in_ascending_order_whatever_the_order_of_rows",
+    ),
+    mutant(
+        "tree-noise-drawn-narrow",
+        "PrivTree draws noise a tenth too small",
+        "noise.tree:PrivTree.splits",
+        {"inverse_scale=Fraction(1, units.noise)": "inverse_scale=Fraction(11, 10 * units.noise)"},
+        killer="statistical/test_tree_splits.py::test_split_probabilities_have_the_promised_scale_and_this_test_can_tell[1.0-True-epsilon0-4-0-add-remove]",
+    ),
+    mutant(
+        "tree-noise-certified-narrow",
+        "PrivTree's scale a tenth below what was certified",
+        "noise.tree:smallest_noise",
+        {"return Units(row, found, bias_of(found, fan_out))": "return Units(row, found * 10 // 11, bias_of(found * 10 // 11, fan_out))"},
+        killer=TREE + "test_the_worst_path_costs_at_most_epsilon_and_hardly_less[2-epsilon0]",
+    ),
+    mutant(
+        "tree-scale-of-add-remove",
+        "PrivTree's scale for add/remove, used where a row is replaced",
+        "noise.tree:PrivTree.units",
+        {"replace=neighbours is Neighbours.REPLACE_ONE": "replace=False"},
+        killer="unit/test_review_auto_door.py::"
+        "test_no_two_neighbours_differ_by_more_than_epsilon_on_any_tree[2-3-2-0-epsilon2]",
+    ),
+    mutant(
+        "tree-bias-small",
+        "PrivTree's bias per level half of what the proof needs: depth is no longer free",
+        "noise.tree:above",
+        {"depth * units.bias": "depth * units.bias // 2"},
+        killer=TREE + "test_the_worst_path_costs_at_most_epsilon_and_hardly_less[2-epsilon0]",
+    ),
+    mutant(
+        "tree-empty-node-stops",
+        "an empty node of a tree never splits",
+        "noise.tree:PrivTree.splits",
+        {"noise > -above(": "(counts > 0) & (noise > -above("  , "units=units))": "units=units)))"},
+        killer="statistical/test_tree_splits.py::test_an_empty_node_splits_once_in_twice_the_fan_out",
+    ),
+    mutant(
+        "cover-sharp",
+        "max cover picks a tenth too sharply for what is charged",
+        "noise.cover:CoverPicks.rate",
+        {"self.epsilon / 2": "self.epsilon * 11 / 20"},
+        killer="audit/test_checks.py::test_a_covered_row_counts_for_half_of_epsilon",
+    ),
+    mutant(
+        "cover-cheap",
+        "the cost of max cover's picks a tenth below the formula",
+        "noise.cover:cost_of",
+        {"max(Fraction(high), Fraction(long))": "max(Fraction(high), Fraction(long)) * 10 / 11"},
+        killer=COVER + "test_the_exact_bound_is_exact",
+    ),
+    mutant(
+        "cover-draws-uncovered-only",
+        "the uniform part of a pick falls on uncovered grid points only, as in the code of AAAI'21",
+        "private.covers:Coverage.pick",
+        {
+            "return np.array([below(width, source) - self._half for _ in self._cells], dtype=np.int64)": (
+                "place = np.array([below(width, source) - self._half for _ in self._cells], dtype=np.int64)\n"
+                "            if not self._covered(place).size:\n"
+                "                return place\n"
+                "            continue"
+            )
+        },
+        killer="statistical/test_max_cover_law.py::test_picks_follow_the_law[0]",
+    ),
+    mutant(
+        "averages-narrow",
+        "the noise on averages of blocks a tenth too small",
+        "noise.averages:ClampedAverages.average",
+        {"self.epsilon / (2 * columns * UNITS)": "self.epsilon * 11 / 10 / (2 * columns * UNITS)"},
+        killer="property/test_blocks.py::test_the_noise_of_averages_has_the_promised_scale_and_this_test_can_tell",
+    ),
+    mutant(
+        "averages-range-of-the-data",
+        "the range of averages is that of the blocks' answers, not a private one",
+        "noise.averages:ClampedAverages.ranges",
+        {
+            "ends = np.empty((len(QUARTILES), columns), dtype=np.int64)": (
+                "return table.min(axis=0) - 1, table.max(axis=0) + 1"
+            )
+        },
+        killer="audit/test_checks.py::test_the_range_of_block_averages_is_noisy",
+    ),
+    mutant(
+        "noisy-avg-narrow",
+        "NOISY-AVG's noise a tenth too small",
+        "noise.noisy_average:NoisyAverages.variance",
+        {"(self.multiplier * moved) ** 2": "(self.multiplier * moved * 10 / 11) ** 2"},
+        killer=COVER + "test_noisy_avg_has_the_printed_scale",
+    ),
+    mutant(
+        "noisy-avg-exact-size",
+        "NOISY-AVG's noise is scaled by the exact number of rows",
+        "noise.noisy_average:NoisyAverages.add",
+        {"self.variance(known,": "self.variance(max(1, int(rows[cluster])),"},
+        killer="audit/test_checks.py::test_the_noise_of_an_average_follows_from_the_noisy_number_of_rows",
+    ),
+    mutant(
+        "source-repeats",
+        "the operating system's words are read once and handed out again and again",
+        "noise.source:OsSource.words",
+        {"os.urandom(count * np.dtype(dtype).itemsize)": (
+            "(globals().setdefault('_buffer', os.urandom(2**16)) * 2**6)[: count * np.dtype(dtype).itemsize]")},
+        killer="unit/test_noise_source.py::test_threads_get_different_words_from_the_operating_system",
+    ),
+    mutant(
+        "source-survives-fork",
+        "randomness is buffered, so that a forked child repeats its parent's noise",
+        "noise.source:OsSource.words",
+        {
+            "return np.frombuffer(os.urandom(count * np.dtype(dtype).itemsize), dtype=dtype)": (
+                "size, held = count * np.dtype(dtype).itemsize, globals().setdefault('_held', bytearray())\n"
+                "    while len(held) < size:\n"
+                "        held += os.urandom(2**16)\n"
+                "    out = bytes(held[:size])\n"
+                "    del held[:size]\n"
+                "    return np.frombuffer(out, dtype=dtype)"
+            )
+        },
+        killer="audit/test_checks.py::test_a_forked_child_does_not_repeat_its_parents_noise",
+    ),
+    mutant(
+        "source-of-numpy",
+        "noise comes from numpy's global generator",
+        "noise.source:OsSource.words",
+        {"os.urandom(count * np.dtype(dtype).itemsize)": "np.random.bytes(count * np.dtype(dtype).itemsize)"},
+        killer="unit/test_estimator.py::test_numpys_global_generator_is_neither_read_nor_changed[None-lloyd]",
+    ),
+    mutant(
+        "seeded-requests-shared",
+        "a seeded source answers every request with the same words",
+        "noise.source:SeededSource.words",
+        {"self._requests += 1": "pass"},
+        killer="unit/test_noise_source.py::test_the_seeded_stream_is_pinned",
+    ),
+)

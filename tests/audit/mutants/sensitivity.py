@@ -1,0 +1,219 @@
+"""Bugs in what the noise is scaled to: one person moves a statistic farther than its query says."""
+
+from mutants.planting import mutant
+
+BOUNDS = "property/test_sensitivity.py::"
+
+MUTANTS = (
+    mutant(
+        "sums-of-add-remove-for-replace-one",
+        "cluster sums have the scale of add/remove where a row is replaced (as printed in Su et al. 2016)",
+        "queries.voronoi:VoronoiSums.sensitivity",
+        {"if neighbours is Neighbours.ADD_REMOVE:": "if neighbours:"},
+        killer=BOUNDS + "test_sums_in_a_box_attain_every_bound",
+    ),
+    mutant(
+        "sums-without-count",
+        "the sensitivity of sums and counts together forgets the count",
+        "queries.voronoi:VoronoiSums.sensitivity",
+        {"one = domain.row_l1 + count": "one = domain.row_l1"},
+        killer=BOUNDS + "test_sums_in_a_box_attain_every_bound",
+    ),
+    mutant(
+        "sums-corner-to-corner",
+        "replace-one forgets that a row may cross one cluster from corner to corner",
+        "queries.voronoi:VoronoiSums.sensitivity",
+        {"linf=2 * count": "linf=count"},
+        killer=BOUNDS + "test_sums_in_a_box_attain_every_bound",
+    ),
+    mutant(
+        "counts-of-add-remove-for-replace-one",
+        "cell counts have the scale of add/remove where a row is replaced",
+        "queries.counts:one_unit",
+        {"if neighbours is Neighbours.ADD_REMOVE:": "if neighbours:"},
+        killer=BOUNDS + "test_counts_attain_their_bound",
+    ),
+    mutant(
+        "costs-always-monotone",
+        "costs count as monotone where a row is replaced: half of the noise that a private choice needs",
+        "queries.costs:NegativeCosts.sensitivity",
+        {"monotone=neighbours is Neighbours.ADD_REMOVE": "monotone=True"},
+        killer=BOUNDS + "test_costs_attain_their_bound",
+    ),
+    mutant(
+        "costs-of-the-half-diameter",
+        "a row's cost is taken to be at most its distance from the middle",
+        "queries.costs:NegativeCosts.sensitivity",
+        {"times = self.size": "self.row_cost //= 2; times = self.size"},
+        killer=BOUNDS + "test_costs_attain_their_bound",
+    ),
+    mutant(
+        "costs-normalised",
+        "candidates are compared by their cost per row, as if that moved by 1/n of the cost",
+        "queries.costs:NegativeCosts.accumulate",
+        {"cost *= 2.0**-self.shift": "cost *= 2.0**-self.shift * 1000.0 / max(1, rows.shape[1])"},
+        killer=BOUNDS + "test_costs_attain_their_bound",
+    ),
+    mutant(
+        "net-without-slabs",
+        "the sensitivity of nested slabs forgets that a row shifts all slabs after its own",
+        "queries.net:NetSums.sensitivity",
+        {"2 * d * limit * self.slabs ** (d - 1)": "2 * d * limit"},
+        killer="property/test_net_queries.py::test_in_two_dimensions_the_bound_needs_its_factor_and_not_more",
+    ),
+    mutant(
+        "balls-unweighed",
+        "the score of a small ball is taken to move by half of what it does",
+        "queries.ballcounts:BallScores.sensitivity",
+        {"_all_move(WORTH,": "_all_move(WORTH // 2,"},
+        killer="unit/test_review_coresets.py::test_no_data_set_of_a_tiny_grid_moves_a_score_too_far[1-5-4]",
+    ),
+    mutant(
+        "radius-quality-half",
+        "GOOD-RADIUS is taken to move by 1, as without the average over t balls",
+        "queries.radius:RadiusQuality.sensitivity",
+        {"most, size = 2 * self.t, self.size": "most, size = self.t, self.size"},
+        killer="unit/test_review_coresets.py::test_no_data_set_of_a_tiny_grid_moves_a_score_too_far[1-5-4]",
+    ),
+    mutant(
+        "residuals-of-add-remove-for-replace-one",
+        "clipped residuals have the scale of add/remove where a row is replaced",
+        "queries.residuals:ResidualSums.sensitivity",
+        {"if neighbours is Neighbours.ADD_REMOVE:": "if neighbours:"},
+        killer="audit/test_checks_rows.py::test_corner_rows_move_every_statistic_by_at_most_its_sensitivity",
+    ),
+    mutant(
+        "residuals-unclipped",
+        "residuals are not clipped to the radius that their noise is scaled to",
+        "queries.clipping:Clip.residuals",
+        {"np.maximum(norm, radius)": "radius"},
+        killer="audit/test_checks_rows.py::test_corner_rows_move_every_statistic_by_at_most_its_sensitivity",
+    ),
+    mutant(
+        "moments-of-one-column",
+        "second moments of many columns have the sensitivity of one",
+        "queries.moments:Variances.sensitivity",
+        {"neighbours is Neighbours.ADD_REMOVE or self.size == 1": "True"},
+        killer="audit/test_checks_rows.py::test_corner_rows_move_every_statistic_by_at_most_its_sensitivity",
+    ),
+    mutant(
+        "ball-rounded-outwards",
+        "rows in a ball are rounded to the nearest lattice point, not toward the middle: some leave the ball",
+        "private.lattice:to_lattice",
+        {"np.trunc(scaled, out=scaled)": "np.rint(scaled, out=scaled)"},
+        killer="property/test_lattice.py::test_the_ball_holds_in_integers",
+    ),
+    mutant(
+        "clipping-left-out",
+        "rows outside the bounds are not moved into them",
+        "private.lattice:to_lattice",
+        {"np.clip(scaled, -1.0, 1.0, out=scaled)": "np.clip(scaled, -1.5, 1.5, out=scaled)"},
+        killer="property/test_lattice.py::test_nan_goes_to_the_middle_and_infinities_to_the_edge",
+    ),
+    mutant(
+        "bounds-of-the-data",
+        "columns are scaled by the largest value in the data, not by the public bounds",
+        "private.lattice:to_lattice",
+        {"np.clip(scaled, -1.0, 1.0, out=scaled)": "scaled /= np.abs(scaled).max(initial=1e-300); np.clip(scaled, -1.0, 1.0, out=scaled)"},
+        killer="audit/test_checks_rows.py::test_a_row_becomes_the_same_integers_whoever_else_is_there",
+    ),
+    mutant(
+        "nan-raises",
+        "a NaN in the rows is an error: it tells that somebody has one",
+        "private.lattice:to_lattice",
+        {
+            "np.copyto(scaled, 0.0, where=np.isnan(scaled))": (
+                "if np.isnan(scaled).any():\n            raise ValueError('NaN in the data')"
+            )
+        },
+        killer="property/test_lattice.py::test_nan_goes_to_the_middle_and_infinities_to_the_edge",
+        dies_of=("ValueError",),
+    ),
+    mutant(
+        "nan-leaves",
+        "rows with a NaN are dropped, and everybody else moves up",
+        "private.lattice:to_lattice",
+        {"scaled /= np.array(domain.half)[:, None]": "scaled = scaled[:, ~np.isnan(scaled).any(axis=0)] / np.array(domain.half)[:, None]"},
+        killer="property/test_lattice.py::test_nan_goes_to_the_middle_and_infinities_to_the_edge",
+        dies_of=("IndexError", "ValueError"),
+    ),
+    mutant(
+        "distances-in-floats",
+        "distances are computed in 32-bit floats: who is nearest depends on rounding and batch",
+        "queries.voronoi:exact_scores",
+        {"(-2.0 * centres) @ rows.astype(np.float64)": "(-2.0 * centres).astype(np.float32) @ rows.astype(np.float32)"},
+        killer="property/test_lattice.py::test_nearest_is_exact_at_the_largest_coordinates",
+    ),
+    mutant(
+        "float-sums",
+        "sums are added up in 32-bit floats: they depend on the order of the rows",
+        "queries.voronoi:sums_by_label",
+        {"return np.stack(sums, axis=1).astype(np.int64)": "return np.stack([np.float32(each) for each in sums], axis=1).astype(np.int64)"},
+        killer="audit/test_checks_rows.py::test_sums_are_those_of_whole_numbers_in_any_order",
+    ),
+    mutant(
+        "unstable-ties",
+        "which of equally near rows leave is left to argpartition",
+        "private.cells:dropped_rows",
+        {'there = there[np.argsort(distances[there], kind="stable")]': "there = there[np.argpartition(distances[there], len(there) // 2)]"},
+        killer="unit/test_ball_queries.py::test_dropping_by_bins_drops_what_sorting_drops",
+    ),
+    mutant(
+        "drops-by-distance",
+        "all rows as near as the last one leave: how many is a matter of values",
+        "private.cells:dropped_rows",
+        {"dropped[there] = np.clip(how_many - done, 0, counts[there])": "dropped[there] = counts[there]"},
+        killer="unit/test_review_coresets.py::test_dropping_keeps_every_pair_of_neighbours_neighbours[1]",
+    ),
+    mutant(
+        "drops-a-share",
+        "half of the rows that there are leave, not a public number of them",
+        "private.cells:CellEngine.drop_nearest",
+        {"counts, how_many)": "counts, int(counts.sum()) // 2)"},
+        killer="unit/test_review_coresets.py::test_dropping_keeps_every_pair_of_neighbours_neighbours[1]",
+    ),
+    mutant(
+        "blocks-in-sequence",
+        "blocks are runs of consecutive rows: one more row shifts all that follow",
+        "private.memory:MemoryEngine.block_outputs",
+        {
+            "(source.words(count, np.uint64) % np.uint64(query.blocks)).astype(np.int64)": (
+                "np.arange(count) * query.blocks // max(1, count)"
+            )
+        },
+        killer="audit/test_checks_rows.py::test_one_more_row_touches_one_block",
+    ),
+    mutant(
+        "row-in-two-blocks",
+        "a row's second block is drawn anew, so that one person touches two blocks",
+        "queries.blocks:BlockCentres.outputs",
+        {
+            "order = np.lexsort((shuffle, block))": (
+                "rows, block = np.tile(rows, 2), np.concatenate([block, (block + 1) % self.blocks])\n"
+                "    order = np.lexsort((np.tile(shuffle, 2), block))"
+            )
+        },
+        killer="audit/test_checks_rows.py::test_one_more_row_touches_one_block",
+    ),
+    mutant(
+        "covered-rows-come-back",
+        "rows that a pick covered count again at the next radius",
+        "private.covers:cover",
+        {"left = left[:, state.stay()]": "pass"},
+        killer="audit/test_checks_rows.py::test_a_covered_row_never_counts_again",
+    ),
+    mutant(
+        "covered-rows-stay",
+        "rows that a pick covered stay for the next pick of the same radius",
+        "private.covers:cover",
+        {"state.remove(place)": "pass"},
+        killer="audit/test_checks_rows.py::test_a_covered_row_never_counts_again",
+    ),
+    mutant(
+        "cover-stops-early",
+        "max cover stops picking when no rows are left",
+        "private.covers:cover",
+        {"place = state.pick(source)": "if not state.rows:\n                break\n            place = state.pick(source)"},
+        killer="audit/test_checks_rows.py::test_as_many_points_are_picked_as_planned_whatever_is_left",
+    ),
+)

@@ -1,0 +1,218 @@
+"""Bugs in who counts: samples, people with several rows, zones, and the levels of the slider."""
+
+from mutants.planting import mutant
+
+PEOPLE = "unit/test_people.py::"
+CHECKS = "audit/test_checks_shares.py::"
+
+MUTANTS = (
+    mutant(
+        "sample-dense",
+        "a sample keeps a tenth more rows than its rate says",
+        "noise.gaps:_by_floats",
+        {"slope = _slope(rate)": "slope = _slope(rate) / 1.1"},
+        killer="unit/test_review_sampling_sites.py::test_floats_are_sure_of_a_gap_only_where_it_is_right",
+    ),
+    mutant(
+        "sample-drawn-twice",
+        "a sample can be drawn again after it was read, for one payment",
+        "private.sampling:SampledTable.pieces",
+        {"places, self._draw = self._draw(), None": "places = self._draw()"},
+        killer="unit/test_sampling.py::test_a_sample_is_drawn_once_and_not_before_it_is_read",
+    ),
+    mutant(
+        "sample-by-value",
+        "who is in a sample depends on values",
+        "private.sampling:SampledTable.pieces",
+        {
+            "return self._table.chosen(columns, places)": (
+                "rows = np.concatenate([piece() for piece in self._table.pieces(columns)], axis=1)\n"
+                "    return iter([lambda: rows[:, rows[0] > 0]])"
+            )
+        },
+        killer=CHECKS + "test_who_is_in_a_sample_does_not_depend_on_values",
+    ),
+    mutant(
+        "sample-of-the-first-rows",
+        "a sample is a run of consecutive rows, which share one coin: nothing is amplified",
+        "noise.gaps:kept",
+        {"gaps(many, rate=rate, source=source) + 1": "np.ones(many, dtype=np.int64)"},
+        killer=CHECKS + "test_rows_next_to_one_another_have_coins_of_their_own",
+    ),
+    mutant(
+        "sample-size-from-exact-n",
+        "the rate of a sample comes from the exact number of rows",
+        "sampling:thin",
+        {"n = noisy_size(counter, noise)": "n = noisy_size(counter, noise) * 0 + table.rows()"},
+        killer=CHECKS + "test_the_rate_of_a_sample_follows_from_a_noisy_number",
+    ),
+    mutant(
+        "sample-amplified-beyond-the-rate",
+        "the algorithm may spend on a sample what a smaller rate would allow",
+        "sampling:thin",
+        {"inner = inner_cost(left, rate=rate)": "inner = inner_cost(left, rate=rate / 2)"},
+        killer=CHECKS + "test_what_is_spent_on_a_sample_amplifies_to_what_was_named",
+    ),
+    mutant(
+        "fixed-sample-amplified-beyond-its-rate",
+        "a fixed sample where rows are replaced is amplified by a smaller rate than size/number",
+        "sampling:_exact_size",
+        {"inner = inner_cost(cost, rate=Fraction(size, n))": "inner = inner_cost(cost, rate=Fraction(size, n + size))"},
+        killer=CHECKS + "test_what_is_spent_on_a_sample_amplifies_to_what_was_named",
+    ),
+    mutant(
+        "fixed-sample-biased",
+        "the words of the last, incomplete round of remainders are not thrown away",
+        "noise.gaps:choose",
+        {"if 2**64 % of:": "if False:"},
+        killer="unit/test_gaps.py::test_words_beyond_the_last_whole_round_are_thrown_away",
+    ),
+    mutant(
+        "cap-not-enforced",
+        "all rows of a person count, whatever the cap",
+        "private.people:Ranked.smallest",
+        {"stay = within < most": "stay = within >= 0"},
+        killer=PEOPLE + "test_every_row_of_a_person_has_the_same_chance",
+    ),
+    mutant(
+        "cap-one-too-many",
+        "one row more than the cap counts",
+        "private.people:Ranked.smallest",
+        {"stay = within < most": "stay = within <= most"},
+        killer=PEOPLE + "test_every_row_of_a_person_has_the_same_chance",
+    ),
+    mutant(
+        "cap-by-row-order",
+        "a person's first rows count, in the order of their coordinates, not random ones",
+        "private.people:Names.ranks",
+        {'return siphash(derived_key(self.key, "rank"), [low, high, row, copy])': "return row + copy"},
+        killer=CHECKS + "test_which_rows_of_a_person_count_is_decided_by_a_key",
+    ),
+    mutant(
+        "cap-of-everybody",
+        "people are not told apart by one half of their name: strangers share a cap, and move one another's rows",
+        "private.people:Names.people",
+        {"numbers = ids.fill_null(0)": "ids = pc.bit_wise_and(ids, 1)\n    numbers = ids.fill_null(0)"},
+        killer=CHECKS + "test_nobody_elses_rows_move_when_a_person_joins",
+    ),
+    mutant(
+        "missing-ids-are-many",
+        "every row without an id is a person of its own",
+        "private.people:Names.people",
+        {"low[missing] = high[missing] = 0": "low[missing] = np.arange(missing.sum())"},
+        killer=PEOPLE + "test_rows_without_an_id_are_one_person",
+    ),
+    mutant(
+        "epsilon-for-each-row",
+        "every row of a person may cost all of epsilon",
+        "budget.people:row_cost",
+        {"each = person.epsilon / rows": "each = person.epsilon"},
+        killer=PEOPLE + "test_noise_is_for_m_rows[4]",
+    ),
+    mutant(
+        "delta-divided-like-epsilon",
+        "delta is divided by the rows of a person, which group privacy does not allow",
+        "budget.people:row_cost",
+        {"delta = Fraction(int((steps * (1 - SLACK)).to_integral_value(rounding=ROUND_FLOOR)), DELTA_STEPS)": "delta = person.delta / rows"},
+        killer=CHECKS + "test_rows_of_a_person_cost_no_more_than_the_person",
+    ),
+    mutant(
+        "cap-chosen-exactly",
+        "the cap is chosen by the exact numbers of people",
+        "people:_noisy_people",
+        {"return curator.release(query, noise)": "curator.release(query, noise); return curator._engine.total(query)"},
+        killer=CHECKS + "test_the_choice_of_a_cap_is_noisy",
+    ),
+    mutant(
+        "cap-chosen-for-nothing",
+        "the choice of the cap is not taken off epsilon",
+        "people:cap",
+        {"cost = Cost(rest, cost.delta)": "pass"},
+        killer=PEOPLE + "test_the_choice_of_m_is_noisy_and_paid_for",
+    ),
+    mutant(
+        "person-under-replace-one",
+        "people with several rows are accepted where rows are replaced, for which there is no proof",
+        "people:check_people",
+        {"if person.column is not None and neighbours is Neighbours.REPLACE_ONE:": "if False:"},
+        killer=CHECKS + "test_people_and_zones_are_refused_where_rows_are_replaced",
+    ),
+    mutant(
+        "zone-dense",
+        "a zone keeps a tenth more of its rows than its epsilon allows",
+        "zones:keeping",
+        {"return Probability(bounds).leading(64)": "return min(ALWAYS, Probability(bounds).leading(64) * 11 // 10)"},
+        killer=CHECKS + "test_a_zone_keeps_as_many_rows_as_its_epsilon_allows",
+    ),
+    mutant(
+        "zone-rate-linear",
+        "a zone keeps the share ε_zone/ε of its rows: too many",
+        "zones:keeping",
+        {"return Probability(bounds).leading(64)": "return int(ALWAYS * zone / whole)"},
+        killer=CHECKS + "test_a_zone_keeps_as_many_rows_as_its_epsilon_allows",
+    ),
+    mutant(
+        "zones-not-thinned",
+        "rows in a zone are all kept",
+        "private.zones:Coins.keep",
+        {"words <= self.last_words(rows)": "words <= np.uint64(2**64 - 1)"},
+        killer=CHECKS + "test_rows_of_a_zone_are_kept_at_its_rate",
+    ),
+    mutant(
+        "zone-under-replace-one",
+        "zones are accepted where rows are replaced, for which there is no proof",
+        "zones:read_zones",
+        {"if neighbours is not Neighbours.ADD_REMOVE:": "if False:"},
+        killer=CHECKS + "test_people_and_zones_are_refused_where_rows_are_replaced",
+    ),
+    mutant(
+        "zone-looser-than-the-rest",
+        "a zone with a larger epsilon than all other rows is accepted",
+        "zones:read_zones",
+        {"if area.epsilon > epsilon:": "if False:"},
+        killer=CHECKS + "test_a_zone_is_never_looser_than_the_rest",
+    ),
+    mutant(
+        "level-noise-reused",
+        "a more private level adds nothing: it is the less private one under another name",
+        "noise.chain:add_more",
+        {"flat[moved] += discrete_laplace(moved.size, inverse_scale=wide, source=source)": "discrete_laplace(moved.size, inverse_scale=wide, source=source)"},
+        killer=CHECKS + "test_levels_are_a_chain_and_each_has_its_own_scale",
+    ),
+    mutant(
+        "levels-independent",
+        "every level has fresh noise on the exact counts: together they cost their sum, not the least private",
+        "noise.chain:ChainedLaplace.add_chain",
+        {
+            "levels.append(add_more(levels[-1], wide=wide, narrow=narrow, source=source))": (
+                "levels.append(numbers + discrete_laplace(numbers.shape, inverse_scale=wide, source=source))"
+            )
+        },
+        killer=CHECKS + "test_levels_are_a_chain_and_each_has_its_own_scale",
+    ),
+    mutant(
+        "levels-of-one-noise",
+        "all levels scale one draw of noise: two of them together give the exact counts",
+        "noise.chain:ChainedLaplace.add_chain",
+        {
+            "levels.append(add_more(levels[-1], wide=wide, narrow=narrow, source=source))": (
+                "levels.append(numbers + (levels[-1] - numbers) * 2)"
+            )
+        },
+        killer=CHECKS + "test_levels_are_a_chain_and_each_has_its_own_scale",
+    ),
+    mutant(
+        "slider-charged-for-the-first",
+        "a look at all levels is charged as the most private one",
+        "noise.chain:ChainedLaplace.event",
+        {"Pure(self.epsilons[-1])": "Pure(self.epsilons[0])"},
+        killer="unit/test_noise_chain.py::test_levels_come_most_private_first_and_cost_the_least_private",
+    ),
+    mutant(
+        "level-chosen-for-nothing",
+        "a level that was chosen by looking at the slider promises its own epsilon",
+        "levels_words:choice",
+        {"own.epsilon if chosen == ALONE else whole.epsilon": "own.epsilon"},
+        killer=CHECKS + "test_a_level_chosen_on_the_slider_promises_the_least_private",
+    ),
+)

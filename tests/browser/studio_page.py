@@ -1,0 +1,204 @@
+"""What the browser tests share: the real server on a thread, real Chromium, and pages that watch themselves.
+
+A page fails its test when it writes an error to the console, throws, or asks for anything outside the studio's origin.
+The page's own security policy forbids `eval`, so tests wait for attributes of the stage, never for a script's answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, Page, Playwright, sync_playwright
+
+from covey import Box
+from covey.budget.ledger import Ledger
+from covey.demo import BOX, make_city
+from covey.studio.app import make_app, page_files
+from covey.studio.serve import listen
+from covey.studio.settings import Basemap, Settings
+
+CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+)
+PEOPLE = 20_000
+PATIENCE = 20_000  # milliseconds, on a machine that is busy with other tests
+
+
+def has_map() -> bool:
+    """Whether `make studio-assets` has been run."""
+    return "assets/maplibre/maplibre-gl.mjs" in page_files()
+
+
+def launch(playwright: Playwright) -> Browser:
+    return playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(FLAGS))
+
+
+@dataclass
+class Served:
+    """A running studio: its address, and its API for what a test wants to know without the page."""
+
+    address: str
+    app: Any
+
+    def ask(self, path: str, *, method: str = "GET", body: Any = None) -> Any:
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"X-Covey-Studio": "1", "Content-Type": "application/json"} if method != "GET" else {}
+        request = urllib.request.Request(self.address + path, data=data, method=method, headers=headers)
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            content = answer.read()
+        return json.loads(content)
+
+    def look(self) -> None:
+        """Take the look as a program would."""
+        job = self.ask(
+            "api/look", method="POST", body={"confirm": True, "epsilon": self.ask("api/state")["price"]["epsilon"]}
+        )
+        while (now := self.ask(f"api/job/{job['id']}"))["state"] == "running":
+            time.sleep(0.05)
+        assert now["state"] == "done", now
+
+
+@contextlib.contextmanager
+def serving(data: Any, bounds: Box | None, out: Path, **more: Any) -> Iterator[Served]:
+    """The server of `covey studio` on a free port of this machine."""
+    with listen("127.0.0.1", 0) as bound:
+        settings = Settings(port=bound.getsockname()[1], data=data, bounds=bounds, out=out, **more)
+        app = make_app(settings)
+        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", ws="none", timeout_graceful_shutdown=1))
+        bound.listen(64)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
+        thread.start()
+        try:
+            while not server.started:
+                time.sleep(0.01)
+            yield Served(settings.address, app)
+        finally:
+            server.should_exit = True
+            thread.join(10)
+
+
+@dataclass
+class Watched:
+    """A page and what it did behind the scenes."""
+
+    page: Page
+    address: str
+    errors: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+    def watch(self) -> None:
+        self.page.set_default_timeout(PATIENCE)
+        self.page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+
+    def open(self) -> Page:
+        self.page.goto(self.address)
+        self.page.wait_for_selector("#stage[data-points]")
+        return self.page
+
+    def drawn(self, **attributes: object) -> Page:
+        """Wait until the stage has drawn what the attributes say."""
+        wanted = "".join(f'[data-{name}="{value}"]' for name, value in attributes.items())
+        self.page.wait_for_selector(f"#stage{wanted}")
+        return self.page
+
+    def until(self, holds: Callable[[], bool], *, seconds: float = PATIENCE / 1000) -> None:
+        """Wait until something holds that the page itself does not show."""
+        end = time.monotonic() + seconds
+        while not holds():
+            assert time.monotonic() < end, "it never came to hold"
+            self.page.wait_for_timeout(50)
+
+    def click_at(self, across: float, down: float, *, double: bool = False) -> None:
+        """Click a place of the stage, given in parts of its width and height."""
+        frame = self.page.locator("#stage").bounding_box()
+        assert frame is not None
+        place = (frame["x"] + across * frame["width"], frame["y"] + down * frame["height"])
+        (self.page.mouse.dblclick if double else self.page.mouse.click)(*place)
+
+    def verdict(self) -> None:
+        """No error on the console, no request to anywhere else."""
+        assert self.errors == []
+        origin = "/".join(self.address.split("/")[:3]) + "/"
+        assert [url for url in self.asked if not url.startswith((origin, f"blob:{origin[:-1]}", "data:"))] == []
+        assert self.asked, "the page asked for nothing: it was not watched"
+
+
+Opener = Callable[..., Watched]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        chromium = launch(playwright)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def looked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The demo's city after its look; for tests that leave the server as they found it."""
+    with serving(make_city(PEOPLE), BOX, tmp_path_factory.mktemp("out"), name="a made-up city", demo=True) as served:
+        served.look()
+        yield served
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The same without a map underneath, as with --basemap none, for tests of what stands beside the map."""
+    out = tmp_path_factory.mktemp("out")
+    with serving(make_city(PEOPLE), BOX, out, name="a made-up city", basemap=Basemap(kind="none")) as served:
+        served.look()
+        yield served
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[Served]:
+    """The demo's city before its look, with a ledger that holds a total."""
+    ledger = Ledger.memory()
+    ledger.add("city", epsilon=8)
+    with serving(
+        make_city(PEOPLE), BOX, tmp_path / "out", name="a made-up city", demo=True, ledger=ledger, dataset="city"
+    ) as served:
+        yield served
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Opener]:
+    """Opens watched pages, and asks each at the end whether anything went wrong."""
+    contexts, pages = [], []
+
+    def opener(served: Served, **options: Any) -> Watched:
+        context = browser.new_context(**{"viewport": {"width": 1000, "height": 640}, **options})
+        contexts.append(context)
+        watched = Watched(context.new_page(), served.address)
+        watched.watch()
+        pages.append(watched)
+        return watched
+
+    yield opener
+    for each in contexts:
+        each.close()
+    for page in pages:
+        page.verdict()

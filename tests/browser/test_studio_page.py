@@ -1,0 +1,212 @@
+"""The studio's page in real Chromium against the real server: look, slide, zones, alternatives, publish."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("fastapi", reason="the studio's packages are not installed: pip install 'covey[studio]'")
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install 'covey[test]'")
+
+pytest.register_assert_rewrite("studio_page")
+
+from studio_page import CHROMIUM, Opener, Served
+
+import covey.studio.studio as studio_module
+
+pytest_plugins = ["studio_page"]
+pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"no browser: {CHROMIUM} is not there (make chromium)")
+
+
+def test_nothing_is_shown_before_the_price_is_confirmed_and_confirming_it_is_charged_once(
+    fresh: Served, visit: Opener
+) -> None:
+    watched = visit(fresh)
+    page = watched.open()
+    card = page.locator("#price-card").inner_text()
+    price = fresh.ask("api/state")["price"]["epsilon"]
+    assert f"Costs {price:g}" in card
+    assert "of the 8 that remain" in card
+    assert "a quarter of the privacy budget" in card
+    assert not page.locator("#level").is_visible()
+    assert not [url for url in watched.asked if "/api/levels/" in url]
+    page.click("#confirm-look")
+    watched.drawn(level=2, k=5)
+    assert page.locator("#level").is_visible()
+    assert int(page.get_attribute("#stage", "data-points") or 0) > 20
+    assert [entry["epsilon"] for entry in fresh.ask("api/ledger")["entries"]] == [price]
+
+
+def test_a_look_can_be_cancelled_and_the_page_says_that_the_charge_stays(
+    fresh: Served, visit: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(*_: object, progress: Any, **__: object) -> None:
+        while True:
+            progress(1, 4, "counting cells")  # raises once somebody cancelled
+            time.sleep(0.02)
+
+    monkeypatch.setattr(studio_module.slider, "fit_levels", slow)
+    page = visit(fresh).open()
+    page.click("#confirm-look")
+    page.get_by_text("counting cells").wait_for()
+    assert page.locator("progress").get_attribute("max") == "1"
+    page.click("#cancel-look")
+    page.locator("#price-card").get_by_text("What was charged stays charged").wait_for()
+    assert fresh.ask("api/state")["looked"] is False
+
+
+def test_the_slider_names_levels_draws_them_and_fetches_each_once(plain: Served, visit: Opener) -> None:
+    watched = visit(plain)
+    page = watched.open()
+    names, sizes = [level["name"] for level in plain.ask("api/state")["levels"]], {}
+    for level in (0, 1, 2, 3, 4, 3, 2, 1, 0):
+        page.fill("#level", str(level))
+        watched.drawn(level=level)
+        assert page.text_content("#level-name") == names[level]
+        assert page.get_attribute("#level", "aria-valuetext") == names[level]
+        assert len(page.inner_text("#level-meaning")) > 20
+        sizes[level] = page.get_attribute("#stage", "data-points")
+        assert "points" in page.inner_text("#facts")
+    assert len(set(sizes.values())) > 1
+    fetched = [url for url in watched.asked if "/api/levels/" in url]
+    assert len(fetched) == len(set(fetched))
+    assert not page.get_by_text("ε of this level").is_visible(), "the epsilon belongs in the details"
+    page.click("#level-details summary")
+    assert page.get_by_text("ε of this level").is_visible()
+
+
+def test_the_number_of_centres_and_the_objective_are_free_to_change(plain: Served, visit: Opener) -> None:
+    watched = visit(plain)
+    page = watched.open()
+    before = plain.ask("api/ledger")["entries"]
+    watched.drawn(k=5, objective="k-means")
+    page.click("#k-more")
+    watched.drawn(k=6)
+    page.fill("#k", "99")
+    page.press("#k", "Enter")
+    watched.drawn(k=50)
+    page.click("#k-less")
+    watched.drawn(k=49)
+    page.fill("#k", "3")
+    page.press("#k", "Enter")
+    page.check("input[value='k-median']")
+    watched.drawn(k=3, objective="k-median")
+    page.click("#centre-details summary")
+    assert page.locator("#centre-table tbody tr").count() == 3
+    assert plain.ask("api/ledger")["entries"] == before
+
+
+def test_a_zone_is_drawn_with_clicks_made_stricter_and_fixed_by_the_look(fresh: Served, visit: Opener) -> None:
+    watched = visit(fresh)
+    page = watched.open()
+    page.click("#tab-zones")
+    page.click("#draw-zone")
+    for place in ((0.3, 0.35), (0.45, 0.33), (0.47, 0.5)):
+        watched.click_at(*place)
+    watched.click_at(0.32, 0.52, double=True)
+    watched.drawn(zones=1)
+    (zone,) = fresh.ask("api/state")["zones"]["features"]
+    ring = np.array(zone["geometry"]["coordinates"][0])
+    assert ring.shape == (5, 2)
+    assert np.all(np.abs(ring) < [0.16, 0.10])
+    levels = fresh.ask("api/state")["levels"]
+    assert zone["properties"]["epsilon"] == levels[0]["epsilon"]
+    page.select_option("#zone-list select", str(levels[1]["epsilon"]))
+    zone_now = lambda: fresh.ask("api/state")["zones"]["features"][0]["properties"]["epsilon"]  # noqa: E731
+    watched.until(lambda: zone_now() == levels[1]["epsilon"])
+    page.click("#tab-look")
+    page.click("#confirm-look")
+    watched.drawn(level=2, zones=1)
+    page.click("#tab-zones")
+    assert not page.locator("#draw-zone").is_visible()
+    assert page.get_by_text("they take part in every level").is_visible()
+
+
+def test_zones_come_from_a_typed_box_or_a_file_and_a_wrong_file_is_refused_in_words(
+    fresh: Served, visit: Opener
+) -> None:
+    watched = visit(fresh)
+    page = watched.open()
+    page.click("#tab-zones")
+    page.click("#zone-box summary")
+    page.click("#zone-box button")
+    watched.drawn(zones=1)
+    shape = {"type": "Polygon", "coordinates": [[[0.0, 0.0], [0.05, 0.0], [0.05, 0.05], [0.0, 0.0]]]}
+    document = {
+        "type": "FeatureCollection",
+        "features": [{"type": "Feature", "properties": {"name": "Clinic"}, "geometry": shape}],
+    }
+    send = lambda content: {"name": "zones.geojson", "mimeType": "application/json", "buffer": content}  # noqa: E731
+    page.set_input_files("#zone-file", send(json.dumps(document).encode()))
+    watched.drawn(zones=2)
+    assert fresh.ask("api/state")["zones"]["features"][1]["properties"]["name"] == "Clinic"
+    page.set_input_files("#zone-file", send(b"not json"))
+    page.locator("#problem").get_by_text("no polygons").wait_for()
+    page.get_by_label("Remove Clinic").click()
+    watched.drawn(zones=1)
+
+
+def test_plans_are_compared_and_a_site_in_a_forbidden_region_is_pointed_out(looked: Served, visit: Opener) -> None:
+    watched = visit(looked)
+    page = watched.open()
+    watched.drawn(level=2)
+    page.click("#tab-compare")
+    page.click("#take-centres")
+    page.click("#new-set")
+    page.click("#drop-sites")
+    for place in ((0.3, 0.4), (0.6, 0.6)):
+        watched.click_at(*place)
+    page.keyboard.press("Escape")
+    watched.drawn(sites=7)
+    page.locator("#compare-table tbody tr").nth(1).wait_for()
+    best = page.locator("#compare-result .bars li").filter(has_text="best")
+    assert best.count() == 1
+    assert "Private centres" in best.inner_text(), "centres made for the data must beat two arbitrary sites"
+    page.fill("[aria-label='Name of set 2']", "Two depots")
+    page.press("[aria-label='Name of set 2']", "Enter")
+    page.locator("#compare-table").get_by_text("Two depots").wait_for()
+    page.click("#forbidden-box summary")
+    for field, value in zip(page.locator("#forbidden-box input").all(), ("-0.16", "0.16", "-0.1", "0.1"), strict=True):
+        field.fill(value)
+    page.click("#forbidden-box button")
+    page.locator("#compare-result").get_by_text("2 sites forbidden").wait_for()
+
+
+def test_publishing_writes_files_that_can_be_fetched_and_shows_the_certificate(plain: Served, visit: Opener) -> None:
+    watched = visit(plain)
+    page = watched.open()
+    watched.drawn(level=2)
+    page.click("#publish")
+    page.fill("#publish-name", "Spring plan")
+    page.click("#publish-confirm")
+    page.wait_for_selector("#certificate")
+    assert "differentially private" in page.inner_text("#certificate")
+    links = [link.get_attribute("href") for link in page.locator(".links a").all()]
+    assert {str(link).rpartition("/")[2] for link in links} == {"release.json", "release.geojson", "report.html"}
+    release = plain.ask(next(str(link) for link in links if str(link).endswith("release.json")))
+    assert len(release["centres"]) == 5
+    page.get_by_role("button", name="Done").click()
+    page.click("#tab-ledger")
+    page.locator("#panel-ledger").get_by_text("Spring plan").wait_for()
+    assert page.locator("#ledger-table tbody tr").count() == 1, "publishing costs nothing beyond the look"
+
+
+def test_the_owners_switch_says_what_it_means_and_marks_what_is_published(fresh: Served, visit: Opener) -> None:
+    fresh.look()
+    watched = visit(fresh)
+    page = watched.open()
+    watched.drawn(level=2, owner=0)
+    assert "do not show or share" in " ".join(page.inner_text("#owner-words").split())
+    page.locator(".switch").click()
+    watched.drawn(owner=5)
+    assert page.locator("#legend").get_by_text("NOT private").is_visible()
+    page.click("#k-less")
+    watched.drawn(owner=4)
+    page.locator(".switch").click()
+    watched.drawn(owner=0)
+    page.click("#publish")
+    assert "with sight of raw data" in page.inner_text("#publish-dialog")

@@ -1,0 +1,224 @@
+"""A city's folder, the deeds that are done in it, and what must hold after whatever happened to them."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+from collections import Counter
+from dataclasses import dataclass, field
+from errno import EIO, ENOSPC
+from pathlib import Path
+
+from children import KILL_AFTER, KILL_BEFORE, KILL_WITHIN, KILLED, Done, Nursery
+
+from covey import Coreset, Ledger, Release
+
+LEDGER, ANCHOR, DATASET = "city.ledger", "anchor.json", "trips"
+SHARED = ["rows.csv", "-k", "3", "--epsilon", "0.01", "--bounds=-1:1,-1:1", "--ledger", LEDGER, "--dataset", DATASET]
+DEEDS = {
+    "fit": ["fit", *SHARED, "--algorithm", "lloyd", "--out", "release.json", "--quiet"],
+    "coreset": ["coreset", *SHARED, "--method", "grid", "--out", "coreset.parquet", "--quiet"],
+    "publish": ["publish"],  # what the studio does: look, then publish
+}
+OUTPUTS = {"fit": "release.json", "coreset": "coreset.parquet", "publish": "published"}
+TRACES_OF_A_CRASH = (".part", "-journal", ".new")  # files that a killed process may leave beside the others
+
+
+def make_city(folder: Path, *, anchored: bool = True, epsilon: str = "1000") -> Path:
+    """A folder with rows, a ledger and its anchor."""
+    folder.mkdir(parents=True)
+    chooser = random.Random(3)
+    lines = [f"{chooser.uniform(-1, 1)},{chooser.uniform(-1, 1)}" for _ in range(300)]
+    (folder / "rows.csv").write_text("x,y\n" + "\n".join(lines) + "\n")
+    anchor = folder / ANCHOR if anchored else None
+    Ledger.create(folder / LEDGER, dataset=DATASET, epsilon=epsilon, anchor=anchor)
+    return folder
+
+
+def charges(folder: Path) -> int:
+    return sum(entry.kind == "charge" for entry in Ledger.open(folder / LEDGER).entries())
+
+
+def outputs(folder: Path, deed: str) -> dict[str, bytes]:
+    """Every file that the deed left for others to read."""
+    place = folder / OUTPUTS[deed]
+    files = [place] if place.is_file() else [each for each in place.rglob("*") if each.is_file()]
+    return {str(each.relative_to(folder)): each.read_bytes() for each in files if each.suffix != ".part"}
+
+
+def check(folder: Path, deed: str, done: Done, *, before: int, old: dict[str, bytes], tidy: bool = True) -> None:
+    """What must hold whatever happened: a whole ledger, whole files, no row and no release without a charge."""
+    assert not done.hung
+    assert done.code in (0, 2, KILLED, 130), (done.code, done.err)
+    report = Ledger.open(folder / LEDGER).verify()
+    assert report.releases <= report.charges
+    if done.rows:
+        assert report.charges > before, "rows were read without a charge"
+    new = outputs(folder, deed)
+    check_files(folder, new)
+    if done.code == 0:
+        assert report.charges == before + 1
+        assert set(new.items()) - set(old.items())
+    if done.code == 2:
+        check_words(done)
+        assert new == old or report.charges == before + 1
+        assert not (tidy and leftovers(folder))
+        if done.out:  # a file could not be written: what was paid for is printed rather than lost
+            assert json.loads(done.out)["certificate"]["ledger"]["sequence"] <= report.entries
+            assert report.charges == before + 1
+    known = {LEDGER, ANCHOR, f"{ANCHOR}.lock", "rows.csv", *OUTPUTS.values()}
+    others = [name for name in os.listdir(folder) if name not in known]
+    assert all(name.endswith(TRACES_OF_A_CRASH) for name in others), others
+
+
+def leftovers(folder: Path) -> list[Path]:
+    """Files that were begun and not finished."""
+    return list(folder.rglob("*.part"))
+
+
+def check_files(folder: Path, found: dict[str, bytes]) -> None:
+    """Each file is whole, and the ledger holds the charge that its certificate names."""
+    entries = Ledger.open(folder / LEDGER).entries()
+    for name, content in found.items():
+        certificate = None
+        if name.endswith("coreset.parquet"):
+            certificate = Coreset.load(folder / name).certificate
+        elif name.endswith("release.json"):
+            certificate = Release.from_json(content).certificate
+        elif name.endswith("json"):
+            json.loads(content)
+        else:
+            assert content.rstrip().endswith(b"</html>"), name
+        if certificate is not None:
+            assert certificate.ledger is not None
+            entry = entries[certificate.ledger.sequence - 1]
+            assert (entry.kind, entry.hash) == ("charge", certificate.ledger.hash)
+    listed = {name.rpartition("/")[0] for name in found if name.endswith("publication.json")}
+    for each in listed:
+        assert {f"{each}/{file}" for file in ("release.json", "release.geojson", "report.html")} <= set(found)
+
+
+def heads(folder: Path, deed: str) -> set[tuple[int, str]]:
+    """The charges that the outputs name."""
+    certificates = [
+        Coreset.load(folder / name).certificate if name.endswith(".parquet") else Release.from_json(content).certificate
+        for name, content in outputs(folder, deed).items()
+        if name.endswith(("coreset.parquet", "release.json"))
+    ]
+    return {(each.ledger.sequence, each.ledger.hash) for each in certificates if each.ledger is not None}
+
+
+def check_words(done: Done) -> None:
+    """A refusal is one line without a traceback."""
+    assert done.err.startswith("covey: error: "), done.err
+    assert done.err.count("\n") == 1, done.err
+    assert "Traceback" not in done.err
+    assert "a bug in Covey" not in done.err, done.err
+
+
+def once_more(nursery: Nursery, folder: Path, deed: str, key: str) -> object:
+    """The deed on a good disk and in an empty place; what came of it, without the times that a report holds."""
+    place = folder / OUTPUTS[deed]
+    shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
+    done = nursery.run([*DEEDS[deed], "--key", key], folder=folder)
+    assert done.code == 0, done.err
+    check_files(folder, outputs(folder, deed))
+    named = heads(folder, deed)
+    assert len(named) == 1
+    return named if deed == "publish" else (named, outputs(folder, deed))
+
+
+def check_again(nursery: Nursery, folder: Path, deed: str, key: str) -> None:
+    """Once more with the same key, on a good disk: one release, the same for ever, and not charged twice."""
+    first = once_more(nursery, folder, deed, key)
+    paid = charges(folder)
+    assert once_more(nursery, folder, deed, key) == first
+    assert charges(folder) == paid, "a finished key was charged again"
+    entries = Ledger.open(folder / LEDGER).entries()
+    finished = Counter(entries[(entry.charge or 0) - 1].key for entry in entries if entry.kind == "release")
+    assert {many for key, many in finished.items() if key is not None} == {1}, "a key has two releases"
+
+
+@dataclass
+class Tally:
+    """What a run of faults saw."""
+
+    trials: int = 0
+    killed: int = 0
+    refused: int = 0
+    went_through: int = 0
+    charged_without_release: int = 0
+    leftovers: int = 0
+    by_deed: Counter[str] = field(default_factory=Counter)
+
+    def note(self, deed: str, done: Done, folder: Path, before: int) -> None:
+        self.trials += 1
+        self.by_deed[deed] += 1
+        self.killed += done.code == KILLED
+        self.refused += done.code == 2
+        self.went_through += done.code == 0
+        self.charged_without_release += done.code != 0 and charges(folder) > before
+        self.leftovers += len(leftovers(folder))
+
+
+def suffer(nursery: Nursery, folder: Path, deed: str, key: str, tally: Tally, **fault: object) -> Done:
+    """One deed under one fault, then the checks, then the same key again."""
+    before, old = charges(folder), outputs(folder, deed)
+    done = nursery.run([*DEEDS[deed], "--key", key], folder=folder, **fault)
+    check(folder, deed, done, before=before, old=old, tidy=fault.get("error") != EIO)  # a broken disk removes nothing
+    tally.note(deed, done, folder, before)
+    check_again(nursery, folder, deed, key)
+    for part in leftovers(folder):
+        part.unlink()
+    return done
+
+
+def duration(nursery: Nursery, folder: Path, deed: str) -> tuple[float, int]:
+    """How long a deed takes here, and how many calls to the disk it makes."""
+    done = nursery.run(DEEDS[deed], folder=folder)
+    assert done.code == 0, done.err
+    assert done.calls is not None
+    return done.seconds, done.calls
+
+
+def kills_at_random_moments(nursery: Nursery, root: Path, *, count: int, seed: int) -> Tally:
+    """`kill -9` at a moment drawn evenly over the life of a deed."""
+    chooser, tally = random.Random(seed), Tally()
+    for trial in range(count):
+        if trial % 25 == 0:
+            folder = make_city(root / f"city-{trial}", anchored=trial % 50 == 0)
+            lengths = {deed: duration(nursery, folder, deed)[0] for deed in DEEDS}
+        deed = list(DEEDS)[trial % len(DEEDS)]
+        suffer(nursery, folder, deed, f"key-{trial}", tally, after=chooser.uniform(0, lengths[deed]))
+    return tally
+
+
+KILLS = {"before": KILL_BEFORE, "after": KILL_AFTER, "in the middle of": KILL_WITHIN}
+
+
+def kills_at_calls(nursery: Nursery, root: Path, *, step: int) -> Tally:
+    """Killed before, after and in the middle of every `step`-th call to the disk."""
+    return _at_calls(nursery, root, step=step, faults=[{"error": each} for each in KILLS.values()])
+
+
+def errors_at_calls(nursery: Nursery, root: Path, *, step: int) -> Tally:
+    """A full disk or a broken one at every `step`-th call: once, and from then on."""
+    faults = [{"error": error, "sticky": sticky} for error in (ENOSPC, EIO) for sticky in (0, 1)]
+    return _at_calls(nursery, root, step=step, faults=faults)
+
+
+def _at_calls(nursery: Nursery, root: Path, *, step: int, faults: list[dict[str, int]]) -> Tally:
+    tally, trial = Tally(), 0
+    for deed in DEEDS:
+        folder = make_city(root / f"{deed}-0")
+        calls = duration(nursery, folder, deed)[1]
+        assert calls > 40, "the disk is not the one that is counted"
+        for number, fault in enumerate(faults):
+            for at in range(1 + number * step // len(faults), calls + 1, step):
+                if trial % 25 == 24:
+                    folder = make_city(root / f"{deed}-{trial}")
+                suffer(nursery, folder, deed, f"key-{trial}", tally, at=at, **fault)
+                trial += 1
+    return tally

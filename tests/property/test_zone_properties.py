@@ -1,0 +1,143 @@
+"""Where zones are: membership is total, deterministic and the same in every batch; keys match cells and zones."""
+
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from covey.geo import inside
+from covey.private.lattice import to_lattice
+from covey.public import Box, Neighbours, resolve_bounds
+from covey.queries.zoned import ZonedCells
+from covey.zones import Zones, read_zones
+from covey.zones_map import BORDER
+
+DOMAIN = resolve_bounds(Box((-2, 2), (-1, 1)), names=None, width=2)
+places = st.integers(-30, 30).map(lambda x: x / 10)
+corners = st.tuples(places, places)
+
+
+def is_ring(ring):
+    return len(set(ring)) >= 3
+
+
+rings = st.lists(corners, min_size=3, max_size=7).filter(is_ring)
+polygons = st.lists(rings, min_size=1, max_size=2)  # the second ring is a hole, or crosses the first: even-odd
+epsilons = st.sampled_from([0.1, 0.2, 0.5])
+
+
+def feature(polygons, epsilon):
+    geometry = {"type": "MultiPolygon", "coordinates": [[[list(c) for c in ring] for ring in p] for p in polygons]}
+    return {"type": "Feature", "properties": {"epsilon": epsilon}, "geometry": geometry}
+
+
+features = st.builds(feature, st.lists(polygons, min_size=1, max_size=2), epsilons)
+documents = st.lists(features, min_size=1, max_size=4).map(lambda f: {"type": "FeatureCollection", "features": f})
+
+
+def rows_near(regions, seed):
+    """Lattice rows anywhere, on corners, and one or two steps beside edges."""
+    rng = np.random.default_rng(seed)
+    limit = DOMAIN.limit
+    anywhere = rng.integers(-limit, limit + 1, (2, 200))
+    edges = np.concatenate([e for area in regions.areas for e in area.polygons])
+    share = rng.random(len(edges))[:, None]
+    on = edges[:, :2] + share * (edges[:, 2:] - edges[:, :2])
+    beside = np.concatenate([on, edges[:, :2], on + rng.integers(-2, 3, on.shape)]).T
+    coarse = np.rint(rng.integers(-30, 31, (2, 50)) / 10 / np.array([[2], [1]]) * limit)
+    return np.clip(np.rint(np.concatenate([anywhere, beside, coarse], axis=1)), -limit, limit).astype(np.int32)
+
+
+def plainly(area, rows):
+    """Without tables: every row against every edge."""
+    points = rows.T.astype(np.float64)
+    return np.any([inside(points, edges, near=BORDER) for edges in area.polygons], axis=0)
+
+
+@settings(max_examples=20, deadline=None)
+@given(documents, st.integers(0, 2**32))
+def test_the_table_answers_as_the_edges_do_and_the_strictest_zone_wins(document, seed):
+    regions = Zones.read(document).on(DOMAIN)
+    rows = rows_near(regions, seed)
+    number = regions.index(rows)
+    expected = np.zeros(rows.shape[1], dtype=int)
+    for i in range(len(regions.areas), 0, -1):
+        expected[plainly(regions.areas[i - 1], rows)] = i
+    assert np.array_equal(number, expected)
+    epsilon = [area.epsilon for area in regions.areas]
+    assert epsilon == sorted(epsilon)
+
+
+@settings(max_examples=8, deadline=None)
+@given(documents, st.integers(0, 2**32))
+def test_a_row_is_where_it_is_in_every_batch(document, seed):
+    regions = Zones.read(document).on(DOMAIN)
+    rows = rows_near(regions, seed)
+    together = regions.index(rows)
+    order = np.random.default_rng(seed).permutation(rows.shape[1])
+    assert np.array_equal(regions.index(np.ascontiguousarray(rows[:, order])), together[order])
+    assert [regions.index(rows[:, i : i + 1])[0] for i in range(0, rows.shape[1], 29)] == together[::29].tolist()
+
+
+@settings(max_examples=20, deadline=None)
+@given(documents, st.integers(0, 2**32), st.sampled_from([1, 2, 8, 64]))
+def test_every_row_counts_with_its_own_cell_and_zone(document, seed, per_axis):
+    regions = Zones.read(document).on(DOMAIN)
+    rows = rows_near(regions, seed)
+    query = ZonedCells.of(DOMAIN, per_axis, regions)
+    cell, zone = query.grid.index(rows), regions.index(rows)
+    key = query.keys[zone.astype(np.int64) * query.grid.cells + cell]
+    assert np.array_equal(query.cell_of[key], cell)
+    assert np.array_equal(query.zone_of[key], zone)
+    assert np.array_equal(np.unique(query.cell_of), np.arange(query.grid.cells))
+
+
+@settings(max_examples=8, deadline=None)
+@given(documents, st.integers(0, 2**32))
+def test_one_row_more_is_one_count_more(document, seed):
+    regions = Zones.read(document).on(DOMAIN)
+    rows = rows_near(regions, seed)
+    query = ZonedCells.of(DOMAIN, 8, regions)
+    less, more = (np.zeros(query.size, dtype=np.int64) for _ in range(2))
+    query.accumulate(np.ascontiguousarray(rows[:, 1:]), less)
+    query.accumulate(rows, more)
+    known = query.sensitivity(Neighbours.ADD_REMOVE)
+    assert np.abs(more - less).sum() == known.l1 == 1
+    assert more.sum() == rows.shape[1]
+
+
+boxes = st.builds(
+    lambda x, y, w, h: Box((x, x + w), (y, y + h)),
+    places,
+    places,
+    st.integers(1, 20).map(lambda v: v / 10),
+    st.just(0.3),
+)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.tuples(boxes, epsilons), min_size=1, max_size=3), st.integers(0, 2**32))
+def test_boxes_hold_what_lies_between_their_ends(pairs, seed):
+    regions = Zones.read(pairs).on(DOMAIN)
+    rows = np.random.default_rng(seed).integers(-DOMAIN.limit, DOMAIN.limit + 1, (2, 300)).astype(np.int32)
+    points = DOMAIN.from_lattice(rows.T)
+    number = regions.index(rows)
+    query = ZonedCells.of(DOMAIN, 16, regions)
+    key = query.keys[number.astype(np.int64) * query.grid.cells + query.grid.index(rows)]
+    assert np.array_equal(query.zone_of[key], number)
+    for point, found in zip(points, number, strict=True):
+        holding = [e for box, e in pairs if all(a <= x <= b for x, (a, b) in zip(point, box.ranges, strict=True))]
+        strictest = Fraction(str(min(holding))) if holding else None
+        assert (regions.areas[found - 1].epsilon if found else None) == strictest
+
+
+wild = st.floats(allow_nan=True, allow_infinity=True)
+
+
+@settings(max_examples=10, deadline=None)
+@given(documents, st.lists(st.tuples(wild, wild), min_size=1, max_size=20))
+def test_no_row_makes_it_raise(document, rows):
+    thinning = read_zones(document, epsilon=Fraction(1), domain=DOMAIN)
+    lattice = to_lattice(np.array(rows).T.copy(), DOMAIN)
+    assert set(thinning.regions.index(lattice)) <= set(range(len(thinning.regions.areas) + 1))
