@@ -17,6 +17,7 @@ from covey.private.curator import Curator
 from covey.private.memory import MemoryEngine
 from covey.private.tables import ArrayTable
 from covey.public import Domain, Neighbours, resolve_bounds
+from spark_session import spark  # noqa: F401
 
 settings.register_profile(
     "covey",

@@ -78,6 +78,8 @@ def _from_features(
 ) -> dict[str, Sites]:
     """Coordinates are the longitude and latitude; other columns come from the properties by name."""
     features = document.get("features", []) if document["type"] == "FeatureCollection" else [document]
+    if not isinstance(features, list):
+        raise FormatError("centers: the GeoJSON is damaged: its features are no list")
     east, north = find_axes(columns, lon, lat)
     sets: dict[str, Sites] = {}
     for i, feature in enumerate(features):
@@ -87,7 +89,7 @@ def _from_features(
                 raise TypeError
             known = dict(zip((east, north), feature["geometry"]["coordinates"][:2], strict=True))
             site = [float(known[j] if j in known else properties[each]) for j, each in enumerate(columns)]
-        except (AttributeError, KeyError, TypeError, ValueError):
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
             wanted = ", ".join(each for j, each in enumerate(columns) if j not in (east, north))
             extra = f" with the properties {wanted}" if wanted else ""
             raise FormatError(f"centers: feature {i} is not a Point{extra}") from None

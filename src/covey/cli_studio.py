@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="A map with a privacy slider, in the browser.")
-@click.argument("data", metavar="[DATA]", required=False)
+@click.argument("data", required=False)
 @click.option("--demo", is_flag=True, help="Open the made-up city of `covey demo` instead of data.")
 @click.option(
     "--bounds", multiple=True, metavar="NAME=LOW:HIGH", help="Public range of each column of DATA, as for `covey fit`."
@@ -124,7 +124,7 @@ def say(settings: Settings) -> None:
     click.echo("Whoever has this address may use the studio. Press Ctrl-C to stop it.")
     if not settings.is_loopback:
         click.echo(
-            "It listens beyond this machine, and what is sent is not encrypted: put it behind an encrypting proxy."
+            "It listens beyond this machine, and what is sent is not encrypted: an SSH tunnel to 127.0.0.1 is safer."
         )
     if settings.seed is not None:
         click.echo("--seed: the noise can be repeated, so nothing here is private.")

@@ -81,7 +81,8 @@ def fit(
         row, sampled = request.algorithm, request.sample is not None
         check_engine(request.engine, table, what=row.name, engines=row.engines, sampled=sampled)
         check_spark(table, request, zones=zones)
-        zoned = read_zones(zones, epsilon=request.epsilon, domain=domain, neighbours=request.neighbours, person=person)
+        relation = request.neighbours
+        zoned = read_zones(zones, epsilon=request.epsilon, domain=domain, neighbours=relation, person=request.person)
         return run(request, table, domain, book, zoned, dataset=dataset, random_state=random_state, progress=progress)
     except MemoryError:  # numpy's own message tells the shape of the array, and so the exact number of rows
         raise MemoryError("the rows do not fit into memory; what was charged stays charged") from None
@@ -194,7 +195,9 @@ def amount(name: str, value: Any, *, below: float = math.inf) -> Fraction:
 def check_spark(table: Table, request: Request, *, zones: Any) -> None:
     """Refuse what needs places of rows, which a cluster does not have, before any charge."""
     if on_spark(table) and zones is not None:
-        raise ParameterError("zones", "thin rows in memory or in files; on Spark, thin them with covey.geo.thin first")
+        raise ParameterError(
+            "zones", "are thinned in memory or from files, not on Spark: use engine='files' with a path"
+        )
     if on_spark(table) and request.sample is not None and request.neighbours is Neighbours.REPLACE_ONE:
         raise ParameterError("sample", "on Spark a sample is drawn by coins: use add-remove, or engine='files'")
 

@@ -80,7 +80,7 @@ def thin(points: Any, zones: Any, *, epsilon: float, bounds: Any = None) -> Any:
     thinning = read_zones(zones, epsilon=amount("epsilon", epsilon), domain=domain)
     if thinning is None:
         raise ParameterError("zones", "must be given; without zones there is nothing to thin")
-    keep = thinning.table(table, OsSource()).mask()
+    keep = thinning.rows(table, OsSource()).mask()
     if hasattr(points, "filter") and not hasattr(points, "loc"):  # polars and Arrow tables
         return points.filter(keep)
     return points[keep] if hasattr(points, "loc") or isinstance(points, np.ndarray) else np.asarray(points)[keep]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -31,6 +32,7 @@ from covey.noise.source import OsSource, SeededSource, Source
 from covey.private.curator import Curator
 from covey.private.opening import check_engine, open_engine
 from covey.private.tables import Table, open_table
+from covey.private.watched import WatchedTable
 from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
 from covey.queries.zoned import ZonedCells
 from covey.release import Certificate, LedgerHead
@@ -97,7 +99,7 @@ def fit_levels(
             dataset=name,
             engine=engine,
             seed=seed_of(random_state),
-            watch=_watcher(progress, cancelled),
+            watch=_Watch(progress, cancelled),
         )
     except MemoryError:
         raise MemoryError("the rows do not fit into memory; what was charged stays charged") from None
@@ -113,14 +115,24 @@ def _check_side(per_axis: int | None, d: int) -> int | None:
     return side
 
 
-def _watcher(progress: Progress | None, cancelled: Callable[[], bool] | None) -> Callable[[int, str], None]:
-    def watch(done: int, what: str) -> None:
-        if cancelled is not None and cancelled():
-            raise Cancelled("levels: cancelled; what was charged stays charged")
-        if progress is not None:
-            progress(done, STEPS, what)
+@dataclass(frozen=True)
+class _Watch:
+    """Whom to tell how far the work is, and whom to ask whether to go on."""
 
-    return watch
+    progress: Progress | None
+    cancelled: Callable[[], bool] | None
+
+    def step(self, done: int, what: str) -> None:
+        self.ask()
+        if self.progress is not None:
+            self.progress(done, STEPS, what)
+
+    def ask(self) -> None:
+        if self.cancelled is not None and self.cancelled():
+            raise Cancelled("levels: cancelled; what was charged stays charged")
+
+    def table(self, table: Table) -> Table:
+        return table if self.cancelled is None else WatchedTable.of(table, self.ask)
 
 
 def fine_side(domain: Domain, *, rows: int, epsilon: float) -> int:
@@ -141,7 +153,7 @@ def _run(
     dataset: str | None,
     engine: str,
     seed: int | None,
-    watch: Callable[[int, str], None],
+    watch: _Watch,
 ) -> LevelSet:
     exact = [amount("epsilon", each.epsilon) for each in levels]
     for_rows = exact[0] * ROWS_SHARE
@@ -163,7 +175,8 @@ def _run(
         )
 
     source: Source = OsSource() if seed is None else SeededSource(seed)
-    kept = table if thinning is None else thinning.table(table, source)
+    watched = watch.table(table)
+    kept = watched if thinning is None else thinning.table(watched, source)
     curator = Curator(
         open_engine(engine, kept, domain),
         domain=domain,
@@ -172,15 +185,15 @@ def _run(
         reserve=Reserve(Cost(exact[-1])),
         charge=charge,
     )
-    watch(0, "paying and reading rows")
+    watch.step(0, "paying and reading rows")
     curator.reserve(Plan((rows_noise.event(),)))
     rows = noisy_size(curator, rows_noise)
-    watch(1, "counting rows per cell")
+    watch.step(1, "counting rows per cell")
     parts = fine_side(domain, rows=rows, epsilon=float(exact[-1])) if side is None else side
     query = ZonedCells.of(domain, parts, None if thinning is None else thinning.regions)
     curator.reserve(Plan((chain.event(),)))
     counts = curator.release_chain(query, chain)
-    watch(2, "writing down the levels")
+    watch.step(2, "writing down the levels")
     durable = book.path is not None
     head = LedgerHead(sequence=receipts[0].sequence, hash=receipts[0].hash) if durable else None
     notes = {"levels": [list(each) for each in levels], "cells_per_axis": parts, "rows_noisy": rows}

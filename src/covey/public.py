@@ -99,7 +99,7 @@ def _range(name: str, pair: Any) -> tuple[float, float]:
     parameter = f"bounds of {name}"
     try:
         lower, upper = (float(end) for end in pair)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(parameter, "must be a pair (lower, upper) of numbers") from None
     if not (math.isfinite(lower) and math.isfinite(upper)):
         raise ParameterError(parameter, "must be finite numbers")
@@ -177,7 +177,7 @@ class Ball:
         try:
             radius = float(self.radius)
             center = None if self.center is None else tuple(float(c) for c in self.center)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ParameterError("bounds", "a Ball's radius and center must be numbers") from None
         if not 1e-300 < radius < 1e300:
             raise ParameterError("bounds", "a Ball's radius must be a positive, finite number")
@@ -312,7 +312,7 @@ def resolve_bounds(bounds: Bounds | None, *, names: Sequence[str] | None, width:
         raise ParameterError("bounds", "must be a Box, a Ball, or a pair (lower, upper)") from None
     try:
         lows, highs = (np.asarray(end, dtype=np.float64) for end in (lower, upper))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError("bounds", "lower and upper must be numbers or arrays of numbers") from None
     if max(lows.ndim, highs.ndim) > 1:
         raise ParameterError("bounds", "lower and upper must be numbers or arrays of one number per column")

@@ -22,16 +22,18 @@ from covey.events import exactly, float_at_least
 from covey.geo import Region, find_axes, read_json
 from covey.noise.coins import Probability, exp_bounds
 from covey.noise.source import Source, new_key
+from covey.private.people import CappedTable
 from covey.private.tables import Table
 from covey.private.zones import ALWAYS, Coins, ZonedTable
-from covey.public import Box, Domain, Neighbours
+from covey.public import Box, Domain, Neighbours, Person
 from covey.zones_map import Area, Regions
 
 MOST_ZONES, MOST_KINDS, MOST_EDGES = 1_000, 64, 100_000
 FARTHEST = 1e6  # half-widths of the domain: a corner beyond is in other units
 NOTE = (
-    "rows in a zone were kept with its rate before anything else was done, and are promised its epsilon (and its rate "
-    "times delta); sizes count kept rows; moving a row across a zone's border is covered by the sum of both epsilons"
+    "rows in a zone (or people with a row in it) were kept with its rate before anything else was done, and are "
+    "promised its epsilon (and its rate times delta); sizes count kept rows; moving a row across a zone's border is "
+    "covered by the sum of both epsilons"
 )
 
 
@@ -118,7 +120,15 @@ class Zones:
     def _axes(self, domain: Domain) -> tuple[int, int]:
         if domain.dimension == 2 and self.lon is None and self.lat is None and domain.columns is None:
             return 0, 1
-        return find_axes(domain.names, self.lon, self.lat)
+        try:
+            return find_axes(domain.names, self.lon, self.lat)
+        except ParameterError:
+            options = ", ".join(map(repr, domain.names))
+            raise ParameterError(
+                "zones",
+                "polygons need to know which columns are longitude and latitude: covey.zones.Zones.read(source, lon=, "
+                f"lat=), or --lon and --lat; there are {options}",
+            ) from None
 
     @property
     def fingerprint(self) -> str:
@@ -176,9 +186,7 @@ def _amount(value: Any, number: int) -> Fraction:
 
 def _pair(pair: Any, number: int) -> Zone:
     if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2 or not isinstance(pair[0], Box):
-        raise ParameterError(
-            "zones", "must be pairs of a Box and an epsilon: (Box(lon=(1, 2), lat=(3, 4)), 0.1)"
-        )
+        raise ParameterError("zones", "must be pairs of a Box and an epsilon: (Box(lon=(1, 2), lat=(3, 4)), 0.1)")
     return Zone(f"zone {number}", _amount(pair[1], number), pair[0])
 
 
@@ -223,8 +231,12 @@ class Thinning:
     def fingerprint(self) -> str:
         return self.zones.fingerprint
 
-    def table(self, table: Table, source: Source) -> ZonedTable:
-        """The table with its zones thinned, by one key drawn now; no row is read yet."""
+    def table(self, table: Table, source: Source) -> Table:
+        """The table with its zones thinned, by one key drawn now; no row is read yet. People are thinned as a whole."""
+        return table.zoned(self.coins) if isinstance(table, CappedTable) else self.rows(table, source)
+
+    def rows(self, table: Table, source: Source) -> ZonedTable:
+        """The table with its rows thinned one by one."""
         return ZonedTable(table, self.coins, new_key(source), self.domain)
 
     def notes(self, delta: Fraction = Fraction(0)) -> dict[str, Any]:
@@ -244,13 +256,13 @@ def read_zones(
     epsilon: Fraction,
     domain: Domain,
     neighbours: Neighbours = Neighbours.ADD_REMOVE,
-    person: str | None = None,
+    person: Person | None = None,
 ) -> Thinning | None:
     """What a user passed as `zones`, checked against the epsilon that all other rows get; None for no zones."""
     if zones is None:
         return None
-    if person is not None:
-        raise ParameterError("zones", "cannot be combined with person= in this version: zones protect single rows")
+    if person is not None and person.quantile is not None:
+        raise ParameterError("zones", "with zones, rows_per_person must be a number: its choice would count everybody")
     if neighbours is not Neighbours.ADD_REMOVE:
         raise ParameterError("zones", "are proven for add-remove only; use neighbours='add-remove'")
     known = Zones.read(zones)

@@ -1,7 +1,7 @@
 """Where zones are, on the lattice of a domain: public geometry that rows and grids are compared with.
 
 Membership of a row is decided from its lattice point alone, by arithmetic on that one point: total, the same in every
-batch. A row within one lattice step of a border is inside. docs/zones.md is the guide.
+batch. A row within two lattice steps of a border is inside. docs/zones.md is the guide.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from covey.public import Domain
 
 Bits = NDArray[np.bool_]
 Rows = NDArray[np.int32]  # lattice rows, one column per row
-BORDER = 1.0  # lattice steps
+BORDER = 2.0  # lattice steps: more than a row is moved by on its way to the lattice of a box or a ball
 _LOOKUP = 256  # cells per axis of the table that answers for most rows
 _BLOCK = 1 << 20
 
@@ -84,11 +84,12 @@ class Area:
         d, width = self.domain.dimension, (2 * self.domain.limit + 1) / per_axis
         within, touched = (np.zeros((per_axis,) * d, dtype=np.bool_) for _ in range(2))
         first = -self.domain.limit + width * np.arange(per_axis)  # where each cell begins, up to a lattice step
+        near = BORDER + 1
         for low, high in self.boxes:
             whole, some = np.ones((), dtype=np.bool_), np.ones((), dtype=np.bool_)
             for start, end in zip(low, high, strict=True):
-                whole = np.multiply.outer(whole, (first - 1 >= start) & (first + width + 1 <= end))
-                some = np.multiply.outer(some, (first + width + 2 >= start) & (first - 2 <= end))
+                whole = np.multiply.outer(whole, (first >= start) & (first + width <= end))
+                some = np.multiply.outer(some, (first + width + near >= start) & (first - near <= end))
             within |= whole
             touched |= some
         if self.polygons:

@@ -17,7 +17,14 @@ from covey.errors import ParameterError
 SMALL = Size(
     trials=40, epsilons=(1.0,), pairs=("one or none",), seeds=1, mechanism_epsilons=(1.0,), mechanism_trials=2_000
 )
-FIT = {"algorithm": "lloyd", "neighbours": "add-remove", "pair": "one or none", "front": "", "epsilon": 1.0}
+FIT = {
+    "algorithm": "lloyd",
+    "neighbours": "add-remove",
+    "pair": "one or none",
+    "front": "",
+    "epsilon": 1.0,
+    "objective": "k-means",
+}
 
 
 def bound(lower, *, claimed=1.0, **more):

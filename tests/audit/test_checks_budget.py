@@ -70,8 +70,15 @@ def test_a_certificate_says_what_was_asked_for(neighbours):
     for algorithm, delta in (("lloyd", None), ("auto", 1e-6)):
         ledger = Ledger.memory(dataset="d", epsilon=9, delta=Fraction(1, 2))
         release = fit(
-            ROWS, k=2, epsilon=0.75, delta=delta, bounds=(-1, 1), algorithm=algorithm,
-            neighbours=neighbours, ledger=ledger, dataset="d",
+            ROWS,
+            k=2,
+            epsilon=0.75,
+            delta=delta,
+            bounds=(-1, 1),
+            algorithm=algorithm,
+            neighbours=neighbours,
+            ledger=ledger,
+            dataset="d",
         )
         said, spent = release.certificate, ledger.datasets()["d"].spent
         assert (said.epsilon, said.delta, said.neighbours) == (0.75, delta or 0, neighbours)

@@ -48,7 +48,12 @@ def queries(domain: Domain) -> list:
         two += [MeanSums(domain, middle, radius, norm=norm), SecondMoments(domain, middle, radius, norm=norm)]
         two.append(Variances(domain, middle, radius))
     edges = [limit / 4, limit / 2]
-    counts = [Count(domain), CellCounts(Grid(domain, 2)), NormCounts(domain, middle, edges), AxisCounts(domain, middle, edges)]
+    counts = [
+        Count(domain),
+        CellCounts(Grid(domain, 2)),
+        NormCounts(domain, middle, edges),
+        AxisCounts(domain, middle, edges),
+    ]
     return [*two, *counts, VoronoiSums([middle], domain)]
 
 
@@ -71,7 +76,7 @@ def totals(query, rows: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("ball", [False, True], ids=["box", "ball"])
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_corner_rows_move_every_statistic_by_at_most_its_sensitivity(d, ball):
-    """Additive statistics: what one row adds is all that it can move, and two rows differ by what a replaced one can."""
+    """Statistics are sums: what one row adds is all it can move; two rows differ by what a replaced one can."""
     for query in queries(domain_of(d, ball=ball)):
         alone = totals(query, hard_rows(d)).astype(object)
         for relation, changes in ((ADD, alone), (REPLACE, (alone[:, None] - alone).reshape(-1, query.size))):

@@ -1,4 +1,4 @@
-"""Who counts, and how much of each person: samples, people, zones and levels, as quick checks that planted bugs fail."""
+"""Who counts, and how much of each person: samples, people, zones, levels. Quick checks that planted bugs fail."""
 
 from __future__ import annotations
 
@@ -22,10 +22,13 @@ from covey.noise.chain import ChainedLaplace
 from covey.noise.source import SeededSource
 from covey.people import CAPS, _noisy_people
 from covey.private.memory import MemoryEngine
+from covey.private.opening import open_engine
 from covey.private.people import CappedTable
 from covey.private.sampling import SampledTable
 from covey.private.tables import ArrayTable, open_table
 from covey.public import Box, resolve_bounds
+from covey.queries.counts import CellCounts
+from covey.queries.grid import Grid
 from covey.zones import keeping, read_zones
 
 BOX = Box(x=(-1, 1), y=(-1, 1))
@@ -60,7 +63,9 @@ def test_rows_next_to_one_another_have_coins_of_their_own():
     """Of neighbours in a table both are kept in a ninth of all cases, and either alone in four."""
     both = alone = 0
     for seed in range(40):
-        table = SampledTable.poisson(ArrayTable(np.arange(200.0)[:, None]), rate=Fraction(1, 3), source=SeededSource(seed))
+        table = SampledTable.poisson(
+            ArrayTable(np.arange(200.0)[:, None]), rate=Fraction(1, 3), source=SeededSource(seed)
+        )
         kept = np.zeros(200, dtype=bool)
         kept[read(table)[0].astype(int)] = True
         both += int((kept[::2] & kept[1::2]).sum())
@@ -92,6 +97,7 @@ def test_what_is_spent_on_a_sample_amplifies_to_what_was_named(monkeypatch, neig
     monkeypatch.setattr(fitting, "Reserve", Watched)
     release = fit(ROWS, k=2, epsilon=1.0, bounds=(-1, 1), algorithm="lloyd", sample=sample, neighbours=neighbours)
     notes = release.certificate.parameters["sample"]
+    assert notes["kind"] == ("poisson" if neighbours == "add-remove" else "without replacement")
     rate = Fraction(notes["rate"]) if neighbours == "add-remove" else Fraction(notes["size"], notes["of"])
     whole = amplified(reserves[-1], rate=rate).epsilon + Fraction(str(notes.get("epsilon_of_rows", 0)))
     assert Fraction(99, 100) < whole <= 1 + Fraction(1, 10**6)
@@ -168,6 +174,7 @@ def test_rows_of_a_zone_are_kept_at_its_rate():
     kept = np.concatenate([piece() for piece in rows.pieces(("x", "y"))], axis=1)
     q = math.expm1(0.2) / math.expm1(1)
     assert (kept[0] < 0).sum() == 500
+    assert np.array_equal(kept, np.concatenate([piece() for piece in rows.pieces(("x", "y"))], axis=1))
     assert abs((kept[0] > 0).sum() - 20_000 * q) < 5 * math.sqrt(20_000 * q * (1 - q))
 
 
@@ -210,3 +217,20 @@ def test_rows_of_an_engine_are_the_capped_ones():
     """The cap comes before everything else: an engine never meets more rows of a person."""
     table = CappedTable(open_table(frame(ROWS, np.zeros(400, dtype=int))), DOMAIN, "id", most=7, key=b"k" * 16)
     assert sum(block.shape[1] for block in MemoryEngine(table, DOMAIN).rows()) == 7
+
+
+def test_parts_of_streamed_rows_are_disjoint_and_stay_the_same(tmp_path):
+    """Every row is in one part, in every pass over the file, and values decide nothing."""
+    counts = []
+    for sign in (1, -1):
+        frame(sign * ROWS).to_parquet(tmp_path / "rows.parquet")
+        engine = open_engine("files", open_table(tmp_path / "rows.parquet"), DOMAIN)
+        assert not isinstance(engine, MemoryEngine)
+        parts = engine.split(3, SeededSource(1))
+        cells = CellCounts(Grid(DOMAIN, 4))
+        first, second = ([part.total(cells) for part in parts] for _ in range(2))
+        assert all((a == b).all() for a, b in zip(first, second, strict=True))
+        assert (sum(first) == engine.total(cells)).all()
+        counts.append([int(each.sum()) for each in first])
+    assert counts[0] == counts[1]
+    assert min(counts[0]) > 90

@@ -167,9 +167,12 @@ def test_the_checker_does_not_cry_wolf(file, source):
 
 
 def test_only_the_door_is_handed_rows():
-    """Engines are made in one place, where the curator is."""
-    makers = [file for file in FILES if "MemoryEngine(" in (PACKAGE / file).read_text()]
-    assert [file for file in makers if not file.startswith(("private/", BENCH))] == ["fitting.py"]
+    """Engines are made behind the door, and asked for only where a curator is made with them."""
+    makers = [file for file in FILES if "Engine(" in (PACKAGE / file).read_text()]
+    assert [file for file in makers if not file.startswith(("private/", BENCH))] == []
+    askers = [file for file in FILES if "open_engine(" in (PACKAGE / file).read_text()]
+    assert [file for file in askers if not file.startswith("private/")] == ["fitting.py", "levels.py"]
+    assert all("Curator(" in (PACKAGE / file).read_text() for file in askers if not file.startswith("private/"))
 
 
 def test_exact_statistics_are_asked_for_behind_the_door_only():

@@ -1,3 +1,4 @@
+# ruff: noqa: E402
 """The studio's page in real Chromium against the real server: look, slide, zones, alternatives, publish."""
 
 from __future__ import annotations
@@ -39,6 +40,11 @@ def test_nothing_is_shown_before_the_price_is_confirmed_and_confirming_it_is_cha
     assert page.locator("#level").is_visible()
     assert int(page.get_attribute("#stage", "data-points") or 0) > 20
     assert [entry["epsilon"] for entry in fresh.ask("api/ledger")["entries"]] == [price]
+    page.click("#tab-ledger")
+    page.locator("#ledger-table").wait_for()
+    ledger = page.inner_text("#panel-ledger")
+    assert "6 of 8 remain" in ledger
+    assert not {"null", "undefined", "NaN", "false"} & set(ledger.split())
 
 
 def test_a_look_can_be_cancelled_and_the_page_says_that_the_charge_stays(

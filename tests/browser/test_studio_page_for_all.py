@@ -1,3 +1,4 @@
+# ruff: noqa: E402
 """The studio's page for everybody: dark, on a phone, by keyboard, without a map, on data that is not geographic."""
 
 from __future__ import annotations

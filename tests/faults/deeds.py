@@ -7,13 +7,15 @@ import os
 import random
 import shutil
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from errno import EIO, ENOSPC
 from pathlib import Path
+from typing import Any
 
 from children import KILL_AFTER, KILL_BEFORE, KILL_WITHIN, KILLED, Done, Nursery
 
-from covey import Coreset, Ledger, Release
+from covey import Coreset, CoveyError, Ledger, Release
 
 LEDGER, ANCHOR, DATASET = "city.ledger", "anchor.json", "trips"
 SHARED = ["rows.csv", "-k", "3", "--epsilon", "0.01", "--bounds=-1:1,-1:1", "--ledger", LEDGER, "--dataset", DATASET]
@@ -151,11 +153,12 @@ class Tally:
     went_through: int = 0
     charged_without_release: int = 0
     leftovers: int = 0
-    by_deed: Counter[str] = field(default_factory=Counter)
+    by_deed: dict[str, int] = field(default_factory=dict)
+    violations: list[str] = field(default_factory=list)  # of an invariant; empty, if Covey keeps its word
 
     def note(self, deed: str, done: Done, folder: Path, before: int) -> None:
         self.trials += 1
-        self.by_deed[deed] += 1
+        self.by_deed[deed] = self.by_deed.get(deed, 0) + 1
         self.killed += done.code == KILLED
         self.refused += done.code == 2
         self.went_through += done.code == 0
@@ -164,12 +167,16 @@ class Tally:
 
 
 def suffer(nursery: Nursery, folder: Path, deed: str, key: str, tally: Tally, **fault: object) -> Done:
-    """One deed under one fault, then the checks, then the same key again."""
+    """One deed under one fault, then the checks, then the same key again. What does not hold is noted in the tally."""
     before, old = charges(folder), outputs(folder, deed)
     done = nursery.run([*DEEDS[deed], "--key", key], folder=folder, **fault)
-    check(folder, deed, done, before=before, old=old, tidy=fault.get("error") != EIO)  # a broken disk removes nothing
-    tally.note(deed, done, folder, before)
-    check_again(nursery, folder, deed, key)
+    try:
+        # A broken disk removes nothing, so what was begun may be left there.
+        check(folder, deed, done, before=before, old=old, tidy=fault.get("error") != EIO)
+        tally.note(deed, done, folder, before)
+        check_again(nursery, folder, deed, key)
+    except (AssertionError, CoveyError, LookupError) as error:
+        tally.violations.append(f"{deed} under {fault}: {type(error).__name__} {error}")
     for part in leftovers(folder):
         part.unlink()
     return done
@@ -183,11 +190,14 @@ def duration(nursery: Nursery, folder: Path, deed: str) -> tuple[float, int]:
     return done.seconds, done.calls
 
 
-def kills_at_random_moments(nursery: Nursery, root: Path, *, count: int, seed: int) -> Tally:
-    """`kill -9` at a moment drawn evenly over the life of a deed."""
+def kills_at_random_moments(
+    nursery: Nursery, root: Path, *, count: int, seed: int, note: Callable[[Tally], None] = lambda _: None
+) -> Tally:
+    """`kill -9` at a moment drawn evenly over the life of a deed; `note` is told the tally now and then."""
     chooser, tally = random.Random(seed), Tally()
     for trial in range(count):
         if trial % 25 == 0:
+            note(tally)
             folder = make_city(root / f"city-{trial}", anchored=trial % 50 == 0)
             lengths = {deed: duration(nursery, folder, deed)[0] for deed in DEEDS}
         deed = list(DEEDS)[trial % len(DEEDS)]
@@ -195,21 +205,28 @@ def kills_at_random_moments(nursery: Nursery, root: Path, *, count: int, seed: i
     return tally
 
 
-KILLS = {"before": KILL_BEFORE, "after": KILL_AFTER, "in the middle of": KILL_WITHIN}
+KILLS = ({"error": KILL_BEFORE}, {"error": KILL_AFTER}, {"error": KILL_WITHIN})
+ERRORS = tuple({"error": error, "sticky": sticky} for error in (ENOSPC, EIO) for sticky in (0, 1))
 
 
-def kills_at_calls(nursery: Nursery, root: Path, *, step: int) -> Tally:
+def kills_at_calls(nursery: Nursery, root: Path, **how: Any) -> Tally:
     """Killed before, after and in the middle of every `step`-th call to the disk."""
-    return _at_calls(nursery, root, step=step, faults=[{"error": each} for each in KILLS.values()])
+    return _at_calls(nursery, root, KILLS, **how)
 
 
-def errors_at_calls(nursery: Nursery, root: Path, *, step: int) -> Tally:
+def errors_at_calls(nursery: Nursery, root: Path, **how: Any) -> Tally:
     """A full disk or a broken one at every `step`-th call: once, and from then on."""
-    faults = [{"error": error, "sticky": sticky} for error in (ENOSPC, EIO) for sticky in (0, 1)]
-    return _at_calls(nursery, root, step=step, faults=faults)
+    return _at_calls(nursery, root, ERRORS, **how)
 
 
-def _at_calls(nursery: Nursery, root: Path, *, step: int, faults: list[dict[str, int]]) -> Tally:
+def _at_calls(
+    nursery: Nursery,
+    root: Path,
+    faults: Sequence[dict[str, int]],
+    *,
+    step: int,
+    note: Callable[[Tally], None] = lambda _: None,
+) -> Tally:
     tally, trial = Tally(), 0
     for deed in DEEDS:
         folder = make_city(root / f"{deed}-0")
@@ -218,6 +235,7 @@ def _at_calls(nursery: Nursery, root: Path, *, step: int, faults: list[dict[str,
         for number, fault in enumerate(faults):
             for at in range(1 + number * step // len(faults), calls + 1, step):
                 if trial % 25 == 24:
+                    note(tally)
                     folder = make_city(root / f"{deed}-{trial}")
                 suffer(nursery, folder, deed, f"key-{trial}", tally, at=at, **fault)
                 trial += 1

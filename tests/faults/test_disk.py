@@ -15,16 +15,9 @@ from covey import Ledger
 
 def test_errors_at_some_calls_to_the_disk(nursery, tmp_path):
     tally = errors_at_calls(nursery, tmp_path, step=100)
+    assert tally.violations == []
     assert tally.refused >= tally.trials - 2
     assert tally.trials >= 8
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(3000)
-def test_errors_at_every_call_to_the_disk(nursery, tmp_path):
-    tally = errors_at_calls(nursery, tmp_path, step=1)
-    assert tally.trials > 500
-    assert tally.refused > 0.9 * tally.trials
 
 
 def test_a_disk_that_is_full_before_the_charge_means_that_no_row_is_read(nursery, tmp_path):
@@ -62,7 +55,9 @@ def test_what_was_paid_for_is_printed_when_only_the_output_cannot_be_written(nur
 @pytest.mark.parametrize("limit", [600, 4096, 9000, 16384])
 def test_a_limit_on_the_size_of_files(nursery, tmp_path, limit):
     """RLIMIT_FSIZE: the operating system itself refuses to write beyond."""
-    suffer(nursery, make_city(tmp_path / "city"), "fit", "key", Tally(), limit=limit)
+    tally = Tally()
+    suffer(nursery, make_city(tmp_path / "city"), "fit", "key", tally, limit=limit)
+    assert tally.violations == []
 
 
 @contextmanager

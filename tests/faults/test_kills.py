@@ -1,29 +1,25 @@
-"""Killed at any moment: no release and no row read without a charge, no half file, one release for one key."""
+"""Killed at any moment: no release and no row read without a charge, no half file, one release for one key.
+
+The full size, 500 at random and every call to the disk, is full.py.
+"""
 
 from __future__ import annotations
 
-import pytest
 from children import KILLED
 from deeds import DEEDS, Tally, charges, kills_at_calls, kills_at_random_moments, make_city, suffer
 
 
 def test_kills_at_random_moments(nursery, tmp_path):
     tally = kills_at_random_moments(nursery, tmp_path, count=12, seed=1)
+    assert tally.violations == []
     assert tally.trials == 12
     assert tally.killed >= 6
 
 
 def test_kills_before_after_and_within_calls_to_the_disk(nursery, tmp_path):
     tally = kills_at_calls(nursery, tmp_path, step=70)
+    assert tally.violations == []
     assert tally.killed == tally.trials >= 9
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(3000)
-def test_kills_at_every_call_to_the_disk(nursery, tmp_path):
-    tally = kills_at_calls(nursery, tmp_path, step=1)
-    assert tally.killed == tally.trials > 300
-    assert tally.charged_without_release > 100
 
 
 def test_a_kill_between_charge_and_release_is_noticed_by_these_checks(nursery, tmp_path, monkeypatch):
@@ -40,8 +36,9 @@ def test_a_kill_between_charge_and_release_is_noticed_by_these_checks(nursery, t
         return done
 
     monkeypatch.setattr(nursery, "run", forgetful)
-    with pytest.raises((AssertionError, IndexError)):
-        suffer(nursery, folder, "fit", "key", Tally())
+    tally = Tally()
+    suffer(nursery, folder, "fit", "key", tally)
+    assert "rows were read without a charge" in tally.violations[0]
 
 
 def test_the_nursery_tells_rows_from_no_rows_and_counts_calls(nursery, tmp_path):

@@ -105,13 +105,15 @@ def damaged_folder(value: tuple[str, list[Any], Any], folder: Path) -> None:
 
 # --- bounds -----------------------------------------------------------------------------------------------------------
 
-ends = st.one_of(values, st.tuples(values, values), st.lists(values, max_size=3))
+plain = st.tuples(st.floats(-1e3, 0), st.floats(0.001, 1e3))
+ends = st.one_of(plain, plain, values, st.tuples(values, values), st.lists(values, max_size=3))
 domains = st.one_of(
     values,
     st.tuples(ends, ends),
+    plain,
     st.tuples(st.just("box"), st.lists(ends, max_size=4)),
-    st.tuples(st.just("names"), st.dictionaries(texts, ends, max_size=3)),
-    st.tuples(st.just("ball"), values, values),
+    st.tuples(st.just("names"), st.dictionaries(st.one_of(st.sampled_from(["x", "y"]), texts), ends, max_size=3)),
+    st.tuples(st.just("ball"), st.one_of(st.floats(1e-9, 1e9), values), st.one_of(st.none(), plain, values)),
 )
 
 

@@ -42,10 +42,10 @@ def main() -> None:
         there.close()
         try:
             found = here.recv()
-        except EOFError:
-            found = {"failed": True}
+        except EOFError:  # the target's process ended without a result: an input was not clean
+            found = None
         process.join()
-        if process.exitcode:
+        if found is None or process.exitcode:
             found = {"failed": True, "exit_code": process.exitcode}
             failed.append(name)
         result["targets"][name] = found  # type: ignore[index]

@@ -9,10 +9,14 @@ import logging
 
 import pytest
 from clean import clean
+from data_targets import ENOUGH, data_files
 from targets import TARGETS, run_target, share
 
 from canary import CANARY, TEXT
-from covey import DataError
+from covey import Ball, Box, DataError, FormatError, ParameterError
+from covey.centre_files import read_centres
+from covey.fitting import fit
+from covey.public import resolve_bounds
 
 INPUTS = 2_000
 
@@ -37,3 +41,29 @@ def test_every_way_to_be_unclean_is_noticed(monkeypatch):
         sum(range(3_000_000))
     with clean():
         raise DataError("a clean one")
+
+
+def test_a_column_name_that_is_no_text_is_a_damaged_file(tmp_path):
+    """Found by fuzzing: pyarrow decodes the names of an Arrow file's schema only when they are asked for."""
+    content = data_files()[".arrow"]
+    at = content.rindex(b"note")
+    path = tmp_path / "rows.arrow"
+    path.write_bytes(content[:at] + b"\xff\xca" + content[at + 2 :])
+    with pytest.raises(DataError, match="damaged"):
+        fit(path, **ENOUGH)
+
+
+@pytest.mark.parametrize(
+    "make", [Ball, lambda huge: Box((0, huge)), lambda huge: resolve_bounds((0, huge), names=None, width=2)]
+)
+def test_an_integer_beyond_floats_is_refused_as_a_bound(make):
+    """Found by fuzzing: Python's integers have no end, and float() of a large one overflows."""
+    with pytest.raises(ParameterError, match="bounds"):
+        make(10**400)
+
+
+def test_a_map_of_sites_whose_features_are_no_list_is_refused(tmp_path):
+    """Found by fuzzing."""
+    (tmp_path / "sites.geojson").write_text('{"type": "FeatureCollection", "features": null}')
+    with pytest.raises(FormatError, match="features"):
+        read_centres(str(tmp_path / "sites.geojson"), ("lon", "lat"))

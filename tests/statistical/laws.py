@@ -148,22 +148,31 @@ def threshold(epsilon: Fraction, delta: Fraction) -> Law:
     return Law(draw, p_value, few=500_000)
 
 
+def _in_words(number: Fraction) -> str:
+    return str(number).replace("/", "-over-")
+
+
 LAWS = {
     **{
-        f"laplace {scale}": laplace(scale)
+        f"laplace-{_in_words(scale)}": laplace(scale)
         for scale in (
             *(Fraction(1, 5), Fraction(1), Fraction(7, 3), Fraction(10), Fraction(1000, 7)),
             *(Fraction(2**16), Fraction(2**40), Fraction(2**55)),
         )
     },
-    **{f"gaussian {sigma}": gaussian(sigma) for sigma in (0.3, 0.5, 1.0, 1.5, 7.25, 300.0, 2.0**12, 2.0**30, 2.0**45)},
-    "gaussian 22/7, the root of": gaussian((22 / 7) ** 0.5, variance=Fraction(22, 7)),
-    "choice, close": choice([3, 1, 4, 1, 5, 9, 2, 6], Fraction(1, 2), few=40_000),
-    "choice, a million behind": choice([0, 10**6, 10**6 - 2], Fraction(1), few=40_000),
-    "choice, far behind, flat": choice([0, 2**40, 2**41], Fraction(3, 2**41), few=40_000),
-    **{f"gap {rate}": gap(rate) for rate in (Fraction(1, 2), Fraction(1, 30), Fraction(1, 10**7), Fraction(9, 10))},
+    **{
+        f"gaussian-{sigma:g}": gaussian(sigma) for sigma in (0.3, 0.5, 1.0, 1.5, 7.25, 300.0, 2.0**12, 2.0**30, 2.0**45)
+    },
+    "gaussian-root-of-22-over-7": gaussian((22 / 7) ** 0.5, variance=Fraction(22, 7)),
+    "choice-close": choice([3, 1, 4, 1, 5, 9, 2, 6], Fraction(1, 2), few=40_000),
+    "choice-a-million-behind": choice([0, 10**6, 10**6 - 2], Fraction(1), few=60_000),
+    "choice-far-behind-flat": choice([0, 2**40, 2**41], Fraction(3, 2**41), few=40_000),
+    **{
+        f"gap-{_in_words(rate)}": gap(rate)
+        for rate in (Fraction(1, 2), Fraction(1, 30), Fraction(1, 10**7), Fraction(9, 10))
+    },
     "threshold": threshold(Fraction(1), Fraction(1, 20)),
-    "threshold, flat": threshold(Fraction(1, 3), Fraction(1, 8)),
+    "threshold-flat": threshold(Fraction(1, 3), Fraction(1, 8)),
 }
 
 

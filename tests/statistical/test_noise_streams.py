@@ -97,6 +97,7 @@ def test_fresh_processes():
     assert repeated(streams) == 0
 
 
+@pytest.mark.slow
 def test_spark_workers():
     """Python workers of Spark are forked from one daemon; noise is drawn by the driver, but nothing forbids others."""
     sql = pytest.importorskip("pyspark.sql")
@@ -109,7 +110,10 @@ def test_spark_workers():
 
         yield Fresh().words(5_000, numpy.uint64).tobytes()
 
-    streams = session.sparkContext.parallelize(range(8), 8).mapPartitions(draw).collect()
+    try:
+        streams = session.sparkContext.parallelize(range(8), 8).mapPartitions(draw).collect()
+    finally:
+        session.stop()
     assert len(streams) == 8
     assert repeated(map(bytes, streams)) == 0
 

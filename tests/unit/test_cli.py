@@ -337,7 +337,7 @@ def test_bad_input_is_one_line_that_names_the_parameter_and_spends_nothing(covey
         (("fit", "trips.csv", "-k", 1, "--epsilon", 1), "--bounds"),
         (("fit", "no.csv", "-k", 1, "--epsilon", 1, *BOUNDS), "no.csv"),
         (("fit", "city.ledger", "-k", 1, "--epsilon", 1, *BOUNDS), "city.ledger"),
-        (("fit", ".", "-k", 1, "--epsilon", 1, *BOUNDS), "folder"),
+        (("fit", ".", "-k", 1, "--epsilon", 1, *BOUNDS), "must end in"),
         (("fit", "trips.csv", "-k", 1, "--epsilon", 1, *BOUNDS, "--key", "a"), "--key"),
         (("fit", "trips.csv", "-k", 1, "--epsilon", 1, *BOUNDS, "--ledger", "city.ledger"), "--dataset"),
         (("fit", "trips.csv", "-k", 1, "--epsilon", 1, *BOUNDS, "--ledger", "no", "--dataset", "d"), "no"),
@@ -388,11 +388,11 @@ def test_a_bug_is_one_line_without_values(covey, trips, monkeypatch):
         raise RuntimeError("row 40.7128 of somebody")
 
     monkeypatch.delenv("COVEY_DEBUG", raising=False)
-    monkeypatch.setattr("covey.fitting.open_table", broken)
+    monkeypatch.setattr("covey.private.opening.open_table", broken)
     done = covey("fit", trips, "-k", 1, "--epsilon", 1, *BOUNDS)
     assert done.code == 1
     assert done.err.count("\n") == 1
-    assert "RuntimeError in fitting.py, line" in done.err
+    assert "RuntimeError in private/opening.py, line" in done.err
     assert "40.7128" not in done.err
     assert "COVEY_DEBUG" in done.err
 
@@ -402,7 +402,7 @@ def test_debugging_warns_that_a_traceback_may_hold_values(trips, monkeypatch, ca
         raise RuntimeError("row 40.7128 of somebody")
 
     monkeypatch.setenv("COVEY_DEBUG", "1")
-    monkeypatch.setattr("covey.fitting.open_table", broken)
+    monkeypatch.setattr("covey.private.opening.open_table", broken)
     with pytest.raises(RuntimeError):
         main(["fit", str(trips), "-k", "1", "--epsilon", "1", *BOUNDS])
     assert "may hold private values" in capsys.readouterr().err

@@ -155,7 +155,7 @@ def test_an_unknown_parameter_of_an_algorithm_lists_the_known_ones(refused, row)
         ([[1.0], [1.0, 2.0]], DataError, "lengths"),
         (None, DataError, "2D"),
         ("absent.csv", DataError, "no file"),
-        (".", DataError, "folder"),
+        (".", DataError, "must end in"),
         (np.array([["x", "y"]]), NotNumericError, "not numeric"),
         (pd.DataFrame({"a": [1.0], "b": ["x"]}), NotNumericError, "'b' is not numeric"),
         (pd.DataFrame(ROWS, columns=["a", "a"]), DataError, "more than one column 'a'"),
@@ -190,7 +190,7 @@ def test_a_file_ledger_needs_the_name_of_the_data_set(tmp_path, refused):
 
 def test_a_spent_ledger_opens_nothing(monkeypatch, watched):
     table = watched(ROWS, broken=True)
-    monkeypatch.setattr(fitting, "open_table", lambda _: table)
+    monkeypatch.setattr("covey.private.opening.open_table", lambda _: table)
     for algorithm, row in ALGORITHMS.items():
         for neighbours in map(str, row.neighbours):
             ledger = Ledger.memory(dataset="d", epsilon=Fraction(1, 2), delta=Fraction(1, 2))
@@ -215,7 +215,7 @@ def test_the_charge_is_committed_before_the_rows_are_read(monkeypatch, watched, 
     """Rows that cannot be read: the fit fails, the charge stays."""
     ledger = Ledger.memory(dataset="d", epsilon=2, delta=Fraction(1, 2))
     table = watched(ROWS, broken=True)
-    monkeypatch.setattr(fitting, "open_table", lambda _: table)
+    monkeypatch.setattr("covey.private.opening.open_table", lambda _: table)
     own = settings_of(algorithm, k=2, edge=0.5, neighbours=neighbours)
     model = KMeans(2, bounds=(-1, 1), neighbours=neighbours, ledger=ledger, dataset="d", **own)
     with pytest.raises(AssertionError, match="rows were read"):

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import covey.fitting
+import covey.people
 import covey.sampling
 from conftest import make_curator, settings_of
 from covey import Ball, Box, KMeans, Ledger, ParameterError
@@ -156,7 +157,7 @@ def test_floats_are_sure_of_a_gap_only_where_it_is_right(rate):
 @pytest.mark.parametrize("sample", [700, "auto:0.5", 1])
 def test_the_noisy_number_and_the_sample_together_cost_at_most_epsilon(monkeypatch, epsilon, sample):
     budgets = []
-    for module in (covey.sampling, covey.fitting):
+    for module in (covey.people, covey.sampling, covey.fitting):
         reserve = module.Reserve
         monkeypatch.setattr(module, "Reserve", lambda cost, reserve=reserve: budgets.append(cost) or reserve(cost))
     model = KMeans(3, epsilon=epsilon, bounds=(-1, 1), sample=sample, algorithm="lloyd").fit(ROWS)

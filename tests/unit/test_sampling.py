@@ -19,7 +19,8 @@ from covey.noise import SeededSource
 from covey.private.sampling import RowCount, SampledTable
 from covey.private.tables import ArrayTable, open_table
 from covey.public import resolve_bounds
-from covey.queries.counts import CellCounts, Count, Grid
+from covey.queries.counts import CellCounts, Count, OccupiedCells
+from covey.queries.grid import Grid
 from covey.release import Release
 from covey.sampling import Wish, auto_size, read_sample
 
@@ -238,14 +239,13 @@ def test_a_sample_is_drawn_once_and_not_before_it_is_read():
 
 def test_the_counting_engine_answers_nothing_else():
     domain = resolve_bounds((-1, 1), names=None, width=2)
-    engine = RowCount(ArrayTable(NUMBERS))
+    engine = RowCount(ArrayTable(NUMBERS), domain)
     assert engine.total(Count(domain)).tolist() == [len(NUMBERS)]
     grid = Grid(domain, 4)
     for ask in (
         lambda: engine.total(CellCounts(grid)),
-        lambda: engine.totals_by_key(None),
+        lambda: engine.totals_by_key(OccupiedCells(grid)),
         lambda: engine.cells(grid),
-        lambda: engine.block_outputs(None, None),
     ):
         with pytest.raises(ParameterError, match="only the number"):
             ask()
@@ -253,7 +253,7 @@ def test_the_counting_engine_answers_nothing_else():
 
 def test_nothing_is_read_before_the_charge(monkeypatch):
     ledger = Ledger.memory(dataset="d", epsilon=0.5)  # too little
-    monkeypatch.setattr(covey.fitting, "open_table", lambda data: WatchedTable(data, broken=True))
+    monkeypatch.setattr("covey.private.opening.open_table", lambda data: WatchedTable(data, broken=True))
     monkeypatch.setattr(WatchedTable, "chosen", lambda *_: pytest.fail("rows were read"))
     for sample in (0.1, 1000, "auto"):
         with pytest.raises(BudgetError, match="left"):

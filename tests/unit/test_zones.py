@@ -15,8 +15,8 @@ from covey.cli import cli
 from covey.geo import thin
 from covey.noise.source import SeededSource
 from covey.private.tables import ArrayTable
-from covey.private.zones import ALWAYS, ZonedTable, strictest
-from covey.public import Neighbours, resolve_bounds
+from covey.private.zones import ALWAYS, ZonedTable
+from covey.public import Neighbours, Person, resolve_bounds
 from covey.zones import Zones, keeping, read_zones
 
 SQUARE = Box((-1, 1), (-1, 1))
@@ -118,8 +118,15 @@ def test_what_is_wrong_with_zones_is_said(zones, words):
     assert str(caught.value).startswith("zones")
 
 
-def test_zones_need_add_remove_and_single_rows():
-    for rest in ({"neighbours": Neighbours.REPLACE_ONE}, {"person": "driver"}):
+def test_polygons_need_to_know_their_columns():
+    domain = resolve_bounds(Box(east=(-1, 1), north=(-1, 1)), names=("east", "north"), width=2)
+    with pytest.raises(ParameterError, match=r"zones.*'east', 'north'"):
+        read_zones(HOME, epsilon=Fraction(1), domain=domain)
+    assert read_zones(Zones.read(HOME, lon="north", lat="east"), epsilon=Fraction(1), domain=domain).regions.areas
+
+
+def test_zones_need_add_remove_and_a_cap_that_is_known():
+    for rest in ({"neighbours": Neighbours.REPLACE_ONE}, {"person": Person("driver", "auto")}):
         with pytest.raises(ParameterError, match="zones"):
             read_zones(HOME, epsilon=Fraction(1), domain=DOMAIN, **rest)
 
@@ -170,15 +177,6 @@ def test_places_are_counted_among_the_kept(rows):
 def test_only_the_domains_columns_can_be_read(rows):
     with pytest.raises(covey.BudgetError, match="columns"):
         next(zoned(rows).pieces(["a"]))
-
-
-def test_a_person_is_kept_whole_at_the_rate_of_their_strictest_zone():
-    last = np.array([ALWAYS - 1, 2**62, 2**63, ALWAYS - 1], dtype=np.uint64)
-    person = np.array([0, 0, 1, 2])
-    words = np.array([2**62, 2**63 + 1, 5], dtype=np.uint64)
-    assert strictest(last, person, words).tolist() == [True, False, True]
-    assert strictest(last, person, words + np.uint64(1)).tolist() == [False, False, True]
-    assert strictest(last[:0], person[:0], words[:1]).tolist() == [True]
 
 
 # --- a node -----------------------------------------------------------------------------------------------------------
@@ -235,7 +233,7 @@ def test_a_coreset_with_zones_and_a_sample(two_places):
 
 
 def test_delta_is_thinned_too(two_places):
-    model = KMeans(2, epsilon=1.0, delta=1e-6, bounds=SQUARE, zones=HOME, algorithm="net-coreset", random_state=1)
+    model = KMeans(2, epsilon=1.0, delta=1e-6, bounds=SQUARE, zones=HOME, random_state=1)
     zone = model.fit(two_places).release_.certificate.parameters["zones"][0]
     assert zone["delta"] == pytest.approx(1e-6 * zone["rate"])
 

@@ -81,8 +81,10 @@ class Pair:
 
 @dataclass(frozen=True)
 class Family:
+    """make(generator, columns, seed): a pair. The generator was made from the seed."""
+
     name: str
-    make: Callable[[Rng, int], Pair]
+    make: Callable[[Rng, int, int], Pair]
     relations: tuple[Neighbours, ...] = tuple(Neighbours)
     people: bool = False  # whether a person has several rows
 
@@ -99,24 +101,24 @@ def _placed(rng: Rng, rows: Floats, person: Row, other: Floats) -> Pair:
     return Pair(rows, person, other, int(rng.integers(0, len(rows) + 1)))
 
 
-def into_an_empty_cluster(rng: Rng, d: int) -> Pair:
+def into_an_empty_cluster(rng: Rng, d: int, _: int) -> Pair:
     """All rows are close together; one appears in a far corner."""
     rows = rng.uniform(-0.5, 0.5, d) + _cloud(rng, d) * 0.1
     return _placed(rng, rows, _corner(rng, d), rows[0])
 
 
-def last_of_a_cluster(rng: Rng, d: int) -> Pair:
+def last_of_a_cluster(rng: Rng, d: int, _: int) -> Pair:
     """A cluster of one row, which leaves."""
     rows = np.repeat(np.full((1, d), 0.25), int(rng.integers(30, 150)), axis=0)
     return _placed(rng, rows, np.full(d, -0.75), rows[0])
 
 
-def corner_to_corner(rng: Rng, d: int) -> Pair:
+def corner_to_corner(rng: Rng, d: int, _: int) -> Pair:
     corner = _corner(rng, d)
     return _placed(rng, _cloud(rng, d), corner, -corner)
 
 
-def on_a_bisector(rng: Rng, d: int) -> Pair:
+def on_a_bisector(rng: Rng, d: int, _: int) -> Pair:
     """Half-way between two centres that were asked about."""
     sides = rng.choice([-0.5, 0.5], (100, 1)) * np.ones(d)
 
@@ -127,7 +129,7 @@ def on_a_bisector(rng: Rng, d: int) -> Pair:
     return _placed(rng, sides, between, sides[0])
 
 
-def on_a_border(rng: Rng, d: int) -> Pair:
+def on_a_border(rng: Rng, d: int, _: int) -> Pair:
     """On the border of cells that were asked about, or of the unit ball."""
     cloud = _cloud(rng, d)
 
@@ -141,36 +143,36 @@ def on_a_border(rng: Rng, d: int) -> Pair:
     return _placed(rng, cloud, border, cloud[0])
 
 
-def duplicates(rng: Rng, d: int) -> Pair:
+def duplicates(rng: Rng, d: int, _: int) -> Pair:
     """All rows are equal, the person's too."""
     rows = np.repeat(rng.uniform(-1, 1, (1, d)), int(rng.integers(2, 200)), axis=0)
     return _placed(rng, rows, rows[0], _corner(rng, d))
 
 
-def at_a_rounding_threshold(rng: Rng, d: int) -> Pair:
-    """A number of rows at which something that is rounded may change."""
-    rows = rng.uniform(-1, 1, (int(rng.choice(THRESHOLDS)) - 1, d))
+def at_a_rounding_threshold(rng: Rng, d: int, seed: int) -> Pair:
+    """A number of rows at which something that is rounded may change: every one of them in turn."""
+    rows = rng.uniform(-1, 1, (THRESHOLDS[seed % len(THRESHOLDS)] - 1, d))
     return _placed(rng, rows, _corner(rng, d), rows[0])
 
 
-def none_against_one(rng: Rng, d: int) -> Pair:
+def none_against_one(rng: Rng, d: int, _: int) -> Pair:
     return Pair(np.empty((0, d)), rng.choice([-1.0, -0.3, 0.0, 0.5, 1.0], d), _corner(rng, d))
 
 
-def at_a_centre(rng: Rng, d: int) -> Pair:
+def at_a_centre(rng: Rng, d: int, _: int) -> Pair:
     """Exactly at z, a centre around which rows were counted."""
     cloud = _cloud(rng, d)
     return _placed(rng, cloud, lambda seen: np.asarray(rng.choice(seen.centres)), cloud[0])
 
 
-def newly_covered(rng: Rng, d: int) -> Pair:
+def newly_covered(rng: Rng, d: int, _: int) -> Pair:
     """In a cell where nobody was, while all others share a few cells."""
     few = rng.uniform(-0.9, 0.2, (3, d))
     rows = few[rng.integers(0, 3, int(rng.integers(30, 150)))]
     return _placed(rng, rows, rng.uniform(0.4, 1.0, d), rows[0])
 
 
-def not_numbers(rng: Rng, d: int) -> Pair:
+def not_numbers(rng: Rng, d: int, _: int) -> Pair:
     """NaN, infinities and minus zero; some of the others have them too."""
     strange = [np.nan, np.inf, -np.inf, -0.0, 1e308, 5e-324, 0.3]
     cloud = _cloud(rng, d)
@@ -180,7 +182,7 @@ def not_numbers(rng: Rng, d: int) -> Pair:
     return _placed(rng, cloud, person, rng.choice([0.0, 0.3, np.nan], d))
 
 
-def beyond_the_cap(rng: Rng, d: int) -> Pair:
+def beyond_the_cap(rng: Rng, d: int, _: int) -> Pair:
     """A person with one row more than the cap, far from the others; some others are beyond it too."""
     many = int(rng.integers(20, 60))
     of = np.sort(rng.integers(0, many, 2 * many))

@@ -11,7 +11,8 @@ relative 2^-52, and a correctly rounded sum); decisions of a tree use 50 digits.
 | Exponential | rate·(u_i - u'_i) - ln(Z/Z') |
 | PrivTree | ln of the probability of each decision, by the tail of discrete Laplace noise |
 | ClampedAverages | those of its picks and of its noisy sums, given the picks |
-| DiscreteGaussian, NoisyAverages, ThresholdedLaplace, CoverPicks | none: not of pure epsilon, the ratio has no bound |
+| DiscreteGaussian | no bound; instead, how far the statistic moved in standard deviations, which has one (`shift`) |
+| NoisyAverages, ThresholdedLaplace, CoverPicks | none: not of pure epsilon, the ratio has no bound |
 """
 
 from __future__ import annotations
@@ -66,6 +67,21 @@ def pieces(ours: Step, theirs: Step, relation: Neighbours) -> list[tuple[Ratio, 
         ranges, sums = _of_averages(ours, theirs)
         return [(ranges, Fraction(1, 2)), (sums, Fraction(1, 2))]
     return [(ratio(ours, theirs, relation), Fraction(1))]
+
+
+def shift(ours: Step, theirs: Step) -> float:
+    """How far a statistic with Gaussian noise moved, in standard deviations of the noise that was really drawn."""
+    if np.array_equal(ours.exact, theirs.exact):
+        return 0.0
+    noise = ours.calls[0] if ours.calls else None
+    if (
+        noise is None
+        or noise.sampler != "discrete_gaussian"
+        or not np.array_equal(ours.drawn, ours.exact + noise.drawn)
+    ):
+        return math.inf
+    moved = [a - b for a, b in zip(ours.exact.ravel().tolist(), theirs.exact.ravel().tolist(), strict=True)]
+    return math.sqrt(sum(each * each for each in moved) / noise.rate)
 
 
 def ratio(ours: Step, theirs: Step, relation: Neighbours) -> Ratio:

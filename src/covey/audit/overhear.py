@@ -1,4 +1,4 @@
-"""What a mechanism really draws: every call of the two exact samplers, with the rate that it was given.
+"""What a mechanism really draws: every call of the exact samplers, with the rate or variance that it was given.
 
 A likelihood that trusted a mechanism's description would not notice a wrong scale. So the rates come from the calls.
 """
@@ -14,14 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from covey.noise import laplace, selection
+from covey.noise import gaussian, laplace, selection
 
-SAMPLERS: dict[str, Any] = {"discrete_laplace": laplace.discrete_laplace, "pick": selection.pick}
+SAMPLERS: dict[str, Any] = {
+    "discrete_laplace": laplace.discrete_laplace,
+    "discrete_gaussian": gaussian.discrete_gaussian,
+    "pick": selection.pick,
+}
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a sampler. rate: inverse scale, or what a unit of utility adds to the logarithm of a weight."""
+    """One call of a sampler. rate: inverse scale, variance, or what a unit of utility adds to a weight's logarithm."""
 
     sampler: str
     rate: Fraction
@@ -54,20 +58,23 @@ def overhear(answers: Callable[[Call], Any] | None = None) -> Iterator[list[Call
         drawn = SAMPLERS["discrete_laplace"](shape, inverse_scale=inverse_scale, source=source)
         return noted(Call("discrete_laplace", inverse_scale, shape, drawn))
 
+    def discrete_gaussian(shape: Any, *, variance: Fraction, source: Any) -> Any:
+        drawn = SAMPLERS["discrete_gaussian"](shape, variance=variance, source=source)
+        return noted(Call("discrete_gaussian", variance, shape, drawn))
+
     def pick(utilities: Any, *, rate: Fraction, source: Any) -> Any:
         drawn = SAMPLERS["pick"](utilities, rate=rate, source=source)
         return noted(Call("pick", rate, np.array(utilities), drawn))
 
     with ExitStack() as stack:
-        listeners: dict[str, Any] = {"discrete_laplace": discrete_laplace, "pick": pick}
-        for name, listener in listeners.items():
-            for module in _users(name):
-                stack.enter_context(put(module, name, listener))
+        for listener in (discrete_laplace, discrete_gaussian, pick):
+            for module in _users(listener.__name__):
+                stack.enter_context(put(module, listener.__name__, listener))
         yield calls
 
 
 def _users(name: str) -> Sequence[Any]:
-    """The modules of mechanisms that call a sampler by its name."""
-    home = SAMPLERS[name].__module__
-    mine = [module for path, module in sys.modules.items() if path.startswith("covey.noise.") and path != home]
+    """The modules of mechanisms that call a sampler by its name; samplers may call one another unheard."""
+    homes = {each.__module__ for each in SAMPLERS.values()}
+    mine = [module for path, module in sys.modules.items() if path.startswith("covey.noise.") and path not in homes]
     return [module for module in mine if getattr(module, name, None) is SAMPLERS[name]]

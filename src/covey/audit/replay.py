@@ -124,7 +124,7 @@ def record_pair(
         rng = public_rng(1000 * seed + (FAMILIES.index(family) if family in FAMILIES else len(FAMILIES)))
         d = int(columns or rng.choice(COLUMNS))
         settings = {**target.settings(relation, rng, d), **fixed, "random_state": seed, "engine": "memory"}
-        pair = family.make(rng, d)
+        pair = family.make(rng, d, seed)
         swap = rng.random() < 0.5
         first, second = replayed(target, relation, pair, settings, swap=swap, chooses=chooses)
         if any(step.kind for step in first.steps):

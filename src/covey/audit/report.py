@@ -71,7 +71,8 @@ def write(folder: Path, done: Pairs, *, size: Size, seconds: float) -> None:
     document = {"about": facts, "cells": cells}
     write_whole(folder / "results.json", (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode())
     write_whole(folder / "report.html", page(found, facts, pictures(done), done).encode())
-    write_whole(folder / "README.md", markdown(found, facts, done).encode())
+    beside = sorted(each.name for each in folder.glob("*.md") if each.name != "README.md")
+    write_whole(folder / "README.md", markdown(found, facts, done, beside=beside).encode())
 
 
 def about(done: Pairs, *, size: Size, seconds: float) -> dict[str, Any]:
@@ -166,7 +167,7 @@ def _cells(done: Pairs) -> str:
     )
 
 
-def markdown(found: Sequence[Line], facts: dict[str, Any], done: Pairs) -> str:
+def markdown(found: Sequence[Line], facts: dict[str, Any], done: Pairs, *, beside: Sequence[str] = ()) -> str:
     """The page of the documents: the table, the sizes of the run, and how to repeat it."""
     verdict = "passed" if facts["passed"] else "**failed**"
     table = [HEADERS, ["---"] * len(HEADERS), *(line.cells() for line in found)]
@@ -178,6 +179,7 @@ def markdown(found: Sequence[Line], facts: dict[str, Any], done: Pairs) -> str:
             "",
             f"Covey attacks itself: this run {verdict}. {_sizes(facts)}",
             "`report.html` has the pictures and every event, `results.json` every number.",
+            *([f"Other attacks: {', '.join(f'[{each}]({each})' for each in beside)}."] if beside else []),
             "",
             *("| " + " | ".join(row) + " |" for row in table),
             "",

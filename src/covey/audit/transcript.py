@@ -6,7 +6,8 @@ logarithm lies in [-epsilon, epsilon] for every transcript. So besides drawn ans
 numbers that lie just beyond both neighbours', candidates picked at random, trees that split where there are rows.
 
 Blocks and parts: the loss is that given the rows' coins, which bounds the loss without them. What has no bound is not
-here: algorithms that promise (epsilon, delta) only have their events of pure epsilon checked one by one.
+here: of runs that promise (epsilon, delta), single events are checked, those of pure epsilon by their loss and those of
+Gaussian noise by how many standard deviations a statistic moved.
 """
 
 from __future__ import annotations
@@ -19,17 +20,18 @@ from typing import Any
 
 from covey.audit import targets
 from covey.audit.families import FAMILIES, Family
-from covey.audit.likelihood import NOTHING, Ratio, counted, pieces
+from covey.audit.likelihood import NOTHING, Ratio, counted, pieces, shift
 from covey.audit.replay import FULL_SEEDS, cases, record_pair
 from covey.audit.tape import Diverged, Raised, Step, Tape
 from covey.noise.chain import ChainedLaplace
-from covey.noise.mechanisms import DiscreteLaplace, Exponential
+from covey.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential
 from covey.noise.tree import PrivTree
 from covey.post.public_random import public_rng
 from covey.public import Neighbours
 
 EPSILONS = (0.1, 1.0, 3.0)
 ANSWERS = ("drawn", "chosen")
+WITH_DELTA = 4  # of so many seeds, one has a delta, where an algorithm can do with or without
 SLACK = 1e-9  # relative and absolute: floats of likelihood.py are off by far less
 DEEPEST, WIDEST = 12, 2**10  # of a tree that splits wherever there are rows
 
@@ -39,7 +41,7 @@ class Loss:
     """The privacy loss of one transcript. All losses are absolute values, as shares of what was promised.
 
     total: of the whole transcript; None where only (epsilon, delta) is promised. event: of the worst single event.
-    possible: of every event's worst answer at its place, added up. uncounted: mechanisms without a likelihood.
+    possible: of every event's worst answer at its place, added up. uncounted: mechanisms that cannot be checked.
     """
 
     algorithm: str
@@ -128,9 +130,9 @@ def loss_of(
 ) -> Loss:
     """The loss of one transcript. Settings other than epsilon are drawn from the seed, unless they are fixed."""
     guarantee = targets.find(algorithm).guarantee
-    pure = guarantee != "approximate"
+    pure = guarantee == "pure" or (guarantee == "either" and seed % WITH_DELTA != WITH_DELTA - 1)
     if guarantee == "either":
-        fixed["delta"] = None
+        fixed["delta"] = None if pure else targets.DELTA
 
     def loss(ok: bool, **more: Any) -> Loss:
         return Loss(algorithm, str(relation), family.name, seed, answers, epsilon, ok, **more)
@@ -147,8 +149,8 @@ def loss_of(
         )
     except Diverged as difference:
         return loss(False, what=str(difference))
-    events, uncounted = events_of(first, second, relation)
-    single = max((_share(each, paid * rows) for each, paid in events), default=0.0)
+    events, shifts, uncounted = events_of(first, second, relation)
+    single = max([0.0, *(_share(each, paid * rows) for each, paid in events), *(each / rows for each in shifts)])
     total = sum((each for each, _ in events), NOTHING)
     seen = abs(total.seen) / epsilon
     if first.crashed:
@@ -168,13 +170,21 @@ def loss_of(
     )
 
 
-def events_of(first: Tape, second: Tape, relation: Neighbours) -> tuple[list[tuple[Ratio, float]], tuple[str, ...]]:
-    """The likelihood ratio of every event and what it paid; and the mechanisms that have no likelihood."""
+def events_of(
+    first: Tape, second: Tape, relation: Neighbours
+) -> tuple[list[tuple[Ratio, float]], list[float], tuple[str, ...]]:
+    """The likelihood ratio of every pure event and what it paid; how far Gaussian events went, as a share of what they
+    paid for; and the mechanisms of which neither is known.
+    """
+    shifts: list[float] = []
     ratios: dict[tuple[int, int], Ratio] = defaultdict(lambda: NOTHING)
     paid: dict[tuple[int, int], float] = {}
     uncounted = set()
     for ours, theirs in zip(first.steps, second.steps, strict=True):
         if ours.mechanism is None or isinstance(ours.answer, Raised):
+            continue
+        if isinstance(ours.mechanism, DiscreteGaussian):
+            shifts.append(shift(ours, theirs) * float(ours.mechanism.event().multiplier))
             continue
         if not counted(ours):
             uncounted.add(type(ours.mechanism).__name__)
@@ -182,7 +192,7 @@ def events_of(first: Tape, second: Tape, relation: Neighbours) -> tuple[list[tup
         for place, (loss, share) in enumerate(pieces(ours, theirs, relation)):
             ratios[ours.event, place] += loss
             paid[ours.event, place] = float(ours.mechanism.event().epsilon * share)
-    return [(ratios[event], paid[event]) for event in ratios], tuple(sorted(uncounted))
+    return [(ratios[event], paid[event]) for event in ratios], shifts, tuple(sorted(uncounted))
 
 
 def _share(event: Ratio, paid: float) -> float:

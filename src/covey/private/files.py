@@ -30,7 +30,7 @@ from covey.private.tables import Piece, Places, Table, arrow_numbers, not_numeri
 from covey.private.threads import cores
 
 PARTS: dict[str, Callable[[Path], Part]] = {"Parquet": ParquetPart, "Arrow": ArrowPart, "CSV": CsvPart}
-DAMAGED = (OSError, EOFError, lzma.LZMAError, pa.ArrowException)
+DAMAGED = (OSError, EOFError, lzma.LZMAError, pa.ArrowException, UnicodeDecodeError)
 
 T = TypeVar("T")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from os import PathLike
 from typing import Any
 
 from covey.errors import ParameterError
@@ -21,8 +22,9 @@ ENGINES = ("memory", "files", "spark")
 
 def open_data(data: Any, *, engine: str) -> Table:
     """The table behind any data that `fit` takes, without reading a row of it."""
-    if (engine == "spark" and isinstance(data, str)) or (engine == "spark" and hasattr(data, "__fspath__")):
-        return _spark().open_path(data)
+    if engine == "spark" and isinstance(data, str | PathLike):
+        table: Table = _spark().open_path(data)
+        return table
     return open_table(data)
 
 

@@ -25,6 +25,7 @@ from covey.private.lattice import to_lattice
 from covey.private.rows import RowEngine
 from covey.private.tables import Piece, Places, Table, piece_rows, within
 from covey.private.threads import on_all_cores
+from covey.private.zones import ALWAYS, Coins
 from covey.public import Domain
 from covey.queries.base import Query, Rows
 from covey.queries.people import PeopleByRows
@@ -32,6 +33,7 @@ from covey.queries.people import PeopleByRows
 AT_ONCE = 2**22  # different pairs of a person and a row that a pass over the table holds
 COPIES = 2**20  # copies of rows that are ranked at once
 WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"  # a text that says the same as a whole number
+OUTSIDE = np.uint64(ALWAYS - 1)  # every coin keeps somebody without a row in a zone
 Words = NDArray[np.uint64]
 
 
@@ -86,6 +88,7 @@ class Group:
     high: Words
     row: Words
     rank: Words  # of the first copy
+    last: Words  # the largest coin that keeps somebody with such a row (private/zones.py)
     copies: NDArray[np.int64]
     values: NDArray[np.float64]  # (d, n) raw values, one row of each group
 
@@ -106,7 +109,7 @@ class Group:
         first = np.flatnonzero(fresh)
         copies = np.add.reduceat(ordered.copies, first) if len(first) else ordered.copies
         once = ordered.at(first)
-        return Group(once.low, once.high, once.row, once.rank, copies, once.values)
+        return Group(once.low, once.high, once.row, once.rank, once.last, copies, once.values)
 
 
 @dataclass(frozen=True)
@@ -134,11 +137,41 @@ class Ranked:
         stay = within < most
         return Ranked(**{name: values[..., stay] for name, values in ordered.items()})
 
-    def persons(self) -> NDArray[np.int64]:
-        """Whose each row is, counted from 0; rows of a person stand together."""
-        start = np.zeros(len(self.low), dtype=np.int64)
-        start[1:] = _differ(self.low, self.high)
-        return np.cumsum(start)
+    def without(self, low: Words, high: Words) -> Ranked:
+        """All rows but those of the people with these names."""
+        gone = set(zip(low.tolist(), high.tolist(), strict=True))
+        people = zip(self.low.tolist(), self.high.tolist(), strict=True)
+        stay = np.fromiter((who not in gone for who in people), dtype=np.bool_, count=len(self.low))
+        return Ranked(*(getattr(self, each.name)[..., stay] for each in fields(self)))
+
+
+class Strictest(Sealed):
+    """The strictest zone that each person has a row in, told by the largest coin that keeps them. Proof: zones.md.
+
+    All rows of a person count here, kept or not: whoever has a row in a zone is promised the zone's epsilon.
+    """
+
+    def __init__(self) -> None:
+        none = np.empty(0, dtype=np.uint64)
+        self._low, self._high, self._last = none, none, none
+
+    def add(self, group: Group) -> None:
+        here = np.flatnonzero(group.last < OUTSIDE)
+        low, high, last = (
+            np.concatenate([old, new[here]])
+            for old, new in ((self._low, group.low), (self._high, group.high), (self._last, group.last))
+        )
+        order = np.lexsort((last, high, low))
+        low, high, last = low[order], high[order], last[order]
+        fresh = np.ones(len(order), dtype=np.bool_)
+        fresh[1:] = _differ(low, high)
+        self._low, self._high, self._last = low[fresh], high[fresh], last[fresh]
+
+    def gone(self, names: Names) -> tuple[Words, Words]:
+        """The names of the people whose own coin, one for all their rows, does not keep them."""
+        coins = siphash(derived_key(names.key, "zone"), [self._low, self._high])
+        gone = coins > self._last
+        return self._low[gone], self._high[gone]
 
 
 def _differ(*columns: Words) -> NDArray[np.bool_]:
@@ -177,9 +210,11 @@ def _between(group: Group, low: int, high: int) -> Group:
 
 
 def capped(units: Callable[[], Iterator[Callable[[], Group]]], *, most: int, names: Names) -> Ranked | None:
-    """The first `most` rows of every person; None if there are no rows at all."""
+    """The first `most` rows of every person whom their zone's coin keeps; None if there are no rows at all."""
     kept: Ranked | None = None
+    zones = Strictest()
     for group in grouped(units):
+        zones.add(group)
         once = np.zeros(len(group.rank), dtype=np.uint64)
         kept = Ranked(group.low, group.high, group.rank, group.row, once, group.values).smallest(most, kept)
         further = group.copies - 1
@@ -191,21 +226,26 @@ def capped(units: Callable[[], Iterator[Callable[[], Group]]], *, most: int, nam
             some = group.at(pair)
             rank = names.ranks(some.low, some.high, some.row, copy)
             kept = Ranked(some.low, some.high, rank, some.row, copy, some.values).smallest(most, kept)
-    return kept
+    low, high = zones.gone(names)
+    return kept if kept is None or not len(low) else kept.without(low, high)
 
 
 def read_groups(
-    table: Table, domain: Domain, person: str, names: Names, *, whole: bool = False
+    table: Table, domain: Domain, person: str, names: Names, *, coins: Coins | None = None, whole: bool = False
 ) -> Iterator[Callable[[], Group]]:
     """The table's pieces as groups; with `whole`, all rows of a person are one group and no values are kept."""
 
     def read(piece: Any) -> Group:
         values, ids = piece()
         low, high = names.people(ids)
-        none = np.zeros(len(low), dtype=np.uint64)
-        row = none if whole else names.rows(to_lattice(values, domain))
-        rank = low if whole else names.ranks(low, high, row, none)
-        return Group(low, high, row, rank, np.ones(len(low), dtype=np.int64), values[:0] if whole else values).merged()
+        none, once = np.zeros(len(low), dtype=np.uint64), np.ones(len(low), dtype=np.int64)
+        last = np.full(len(low), OUTSIDE)
+        if whole:
+            return Group(low, high, none, low, last, once, values[:0]).merged()
+        points = to_lattice(values, domain)
+        row = names.rows(points)
+        last = last if coins is None else coins.last_words(points)
+        return Group(low, high, row, names.ranks(low, high, row, none), last, once, values).merged()
 
     for piece in table.pieces_with_ids(domain.columns, person):
         yield partial(read, piece)
@@ -217,6 +257,7 @@ class CappedTable(Sealed):
     def __init__(self, table: Table, domain: Domain, person: str, *, most: int, key: bytes) -> None:
         table.check_person(person)
         self._table, self._domain, self._person, self._most = table, domain, person, most
+        self._coins: Coins | None = None
         self._key = Names(key)
         self._kept: Ranked | None = None
         self._read = False
@@ -224,16 +265,17 @@ class CappedTable(Sealed):
 
     def _values(self) -> NDArray[np.float64]:
         if not self._read:
-            units = partial(read_groups, self._table, self._domain, self._person, self._key)
+            units = partial(read_groups, self._table, self._domain, self._person, self._key, coins=self._coins)
             self._kept = capped(units, most=self._most, names=self._key)
             self._table.check_unchanged()
             self._read = True
         return np.empty((self._domain.dimension, 0)) if self._kept is None else self._kept.values
 
-    def persons(self) -> NDArray[np.int64]:
-        """Whose each kept row is, counted from 0."""
-        self._values()
-        return np.empty(0, dtype=np.int64) if self._kept is None else self._kept.persons()
+    def zoned(self, coins: Coins) -> CappedTable:
+        """The same people, thinned by zones: with all rows or none, by one coin at the rate of their strictest zone."""
+        thinned = CappedTable(self._table, self._domain, self._person, most=self._most, key=self._key.key)
+        thinned._coins = coins
+        return thinned
 
     def check_numeric(self, columns: Sequence[str] | None) -> None:
         self._table.check_numeric(columns)

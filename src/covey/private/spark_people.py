@@ -182,7 +182,7 @@ class SparkPeople(RowEngine):
             return super().total(query)
         sent = self._people.select("count").mapInArrow(partial(send_tally, query), "numbers binary")
         tallies = [np.frombuffer(row[0], dtype="<i8") for row in run_job(sent.collect)]
-        return np.sum([np.zeros(query.size, dtype=np.int64), *tallies], axis=0)
+        return np.asarray(np.sum([np.zeros(query.size, dtype=np.int64), *tallies], axis=0))
 
     def _units(self) -> NoReturn:
         raise ParameterError("query", "only the number of people by their rows is known here")

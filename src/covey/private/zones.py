@@ -52,17 +52,6 @@ class Coins:
         return np.asarray(words <= self.last_words(rows))
 
 
-def strictest(last_words: Words, person: NDArray[np.int64], words: Words) -> NDArray[np.bool_]:
-    """Which people stay, with all their rows: one coin each, at the rate of the strictest zone that they have a row in.
-
-    last_words : of each row, from `Coins.last_words`. person : of each row, whose it is, from 0. words : one uniform
-    word for each person, which must not depend on anybody else's rows. Somebody without rows stays.
-    """
-    least = np.full(len(words), ALWAYS - 1, dtype=np.uint64)
-    np.minimum.at(least, person, last_words)
-    return np.asarray(words <= least)
-
-
 class ZonedTable(Sealed):
     """The rows of a table that their zones' coins keep. Any number of passes sees the same ones."""
 

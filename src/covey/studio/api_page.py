@@ -73,7 +73,7 @@ def _outline(schema: dict[str, Any], document: dict[str, Any]) -> str:
     if "anyOf" in one:
         return " or ".join(_outline(each, document) for each in one["anyOf"])
     words = " or ".join(map(str, one["enum"])) if "enum" in one else str(one.get("const", one.get("type", "anything")))
-    limits = [f"{sign} {one[key]}" for key, sign in LIMITS.items() if key in one]
+    limits = [f"{sign} {one[key]:g}" for key, sign in LIMITS.items() if key in one]
     limits += [f"by default {schema['default']}"] if "default" in schema else []
     return ", ".join([words, *limits])
 

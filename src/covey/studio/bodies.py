@@ -27,6 +27,17 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+class Problem(BaseModel):
+    parameter: str | None
+    message: str
+
+
+class Refused(BaseModel):
+    """Every error: what is wrong, in plain words, and which parameter is to blame if one is."""
+
+    error: Problem
+
+
 class LookBody(Body):
     """Confirms that all levels are to be paid for: `epsilon` is the price that was shown."""
 

@@ -54,7 +54,7 @@ def report(
 <h2>The centres</h2><div class="scroll">{centre_table(release, data)}</div>
 <p class="soft">Numbers of rows are noisy: the noise is what protects each person. A small one may be negative.</p>
 <h2>What was promised</h2><p class="promise">{escape(certificate.statement)}</p>
-<p>The level: {escape(meaning)}</p>{certificate_table(release)}
+<p>The level by itself, had it been chosen in advance: {escape(meaning)}</p>{certificate_table(release)}
 <p class="soft">Anyone may use, combine and publish this page: nothing computed from it weakens the promise.</p>
 </body></html>
 """.encode(errors="replace")
@@ -159,5 +159,8 @@ def certificate_table(release: Release) -> str:
         "ledger": "none was kept" if head is None else f"entry {head.sequence}, {head.hash}",
         "made by": f"Covey {certificate.covey}",
     }
+    for zone in certificate.parameters.get("zones", ()):
+        promise = f"rows there are promised epsilon = {in_full(zone['epsilon'])}; {zone['rate']:.3g} of them were kept"
+        rows[f"zone {zone['name']}"] = promise
     cells = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in rows.items())
     return f"<table>{cells}</table>"

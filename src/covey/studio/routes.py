@@ -18,7 +18,7 @@ from covey.studio.refusals import Json
 from covey.studio.settings import MOST_K, USUAL_K
 from covey.studio.studio import Studio
 
-router = APIRouter()
+router = APIRouter(responses={"4XX": {"model": bodies.Refused, "description": "Refused, in plain words."}})
 SANDBOX = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'"
 
 

@@ -7,8 +7,10 @@ on, every publication says so.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import threading
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -41,6 +43,7 @@ class Studio:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._folder = Path(tempfile.mkdtemp(prefix="covey-studio-"))  # readable by this user alone
+        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)  # whatever way the process ends
         self.uploads = Uploads(self._folder, settings.limits)
         self.batches = Batches(most_bytes=settings.limits.batches)
         self.publications = Publications(settings.out)

@@ -1,1 +1,14 @@
-"""Planted privacy bugs, each with the test that must notice it. `python -m mutants.page` writes the table of them."""
+"""Planted privacy bugs, each with the test that must notice it. docs/audit/mutants.md is the table of them."""
+
+from mutants import algorithms, budget, door, noise, sensitivity, shares
+from mutants.planting import Mutant
+
+SUBJECTS = {
+    "Noise": noise,
+    "Sensitivity": sensitivity,
+    "The door": door,
+    "Budget, ledger and promises": budget,
+    "Samples, people, zones and levels": shares,
+    "Algorithms, estimators and releases": algorithms,
+}
+MUTANTS: tuple[Mutant, ...] = tuple(each for module in SUBJECTS.values() for each in module.MUTANTS)

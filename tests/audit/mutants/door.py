@@ -4,8 +4,6 @@ from mutants.planting import mutant
 
 DOOR = "unit/test_curator.py::"
 NARROW = "unit/test_narrower_curators.py::"
-ERRORS = "unit/test_errors.py::"
-SAMPLES = "unit/test_sampling.py::"
 KEEPS = "unit/test_canary.py::test_no_algorithm_keeps_the_canary"
 
 MUTANTS = (
@@ -65,7 +63,7 @@ MUTANTS = (
                 )
             }
         },
-        killer=ERRORS + "test_the_charge_is_committed_before_the_rows_are_read[add-remove-lloyd]",
+        killer=DOOR + "test_the_charge_comes_before_the_rows_and_once",
     ),
     mutant(
         "refused-charge-forgotten",
@@ -79,7 +77,7 @@ MUTANTS = (
         "an error of the ledger is swallowed and the fit goes on",
         "private.curator:_Desk.pay",
         {"self._charge()\n": "try:\n            self._charge()\n        except Exception:\n            pass\n"},
-        killer=ERRORS + "test_a_spent_ledger_opens_nothing",
+        killer=DOOR + "test_a_charge_that_fails_opens_nothing",
     ),
     mutant(
         "rows-read-at-once",
@@ -106,7 +104,11 @@ MUTANTS = (
         "release-exact",
         "a release hands out the exact statistic",
         "private.curator:Curator.release",
-        {"return mechanism.add(exact(self._engine, query), sensitivity, self._source)": "return exact(self._engine, query)"},
+        {
+            (
+                "return mechanism.add(exact(self._engine, query), sensitivity, self._source)"
+            ): "return exact(self._engine, query)"
+        },
         killer="audit/test_checks_door.py::test_no_verb_hands_out_what_is_exact",
     ),
     mutant(
@@ -155,7 +157,11 @@ MUTANTS = (
         "parts-by-value",
         "the parts of a split are drawn by value",
         "private.memory:MemoryEngine.split",
-        {"part = (source.words(block.shape[1], np.uint64) % np.uint64(parts)).astype(np.int64)": "part = block[0].astype(np.int64) % parts"},
+        {
+            "part = (source.words(block.shape[1], np.uint64) % np.uint64(parts)).astype(np.int64)": (
+                "part = block[0].astype(np.int64) % parts"
+            )
+        },
         killer=NARROW + "test_the_parts_of_rows_do_not_depend_on_values",
     ),
     mutant(
@@ -180,7 +186,11 @@ MUTANTS = (
         "repr-counts",
         "the repr of an engine tells how many rows it holds",
         "private.engine:Sealed.__repr__",
-        {'return f"<{type(self).__name__}>"': "return f\"<{type(self).__name__} {sum(b.shape[1] for b in getattr(self, '_blocks', []))} rows>\""},
+        {
+            'return f"<{type(self).__name__}>"': (
+                "return f\"<{type(self).__name__} {sum(b.shape[1] for b in getattr(self, '_blocks', []))} rows>\""
+            )
+        },
         killer=DOOR + "test_nothing_that_holds_rows_speaks",
     ),
     mutant(
@@ -197,7 +207,8 @@ MUTANTS = (
         {
             "self._blocks = self._read()": (
                 "self._blocks = self._read()\n"
-                "        __import__('logging').getLogger('covey').info('%d rows', sum(b.shape[1] for b in self._blocks))"
+                "        __import__('logging').getLogger('covey').info('%d rows', sum(b.shape[1] for "
+                "b in self._blocks))"
             )
         },
         killer=KEEPS + "[lloyd-add-remove]",
@@ -205,8 +216,13 @@ MUTANTS = (
     mutant(
         "warning-quotes-a-value",
         "a warning quotes a value that lies outside the bounds, or the first one there is",
-        "private.lattice:to_lattice",
-        {"with np.errstate(all=\"ignore\"):": "__import__('warnings').warn(f'first value {values.flat[0] if values.size else 0}')\n    with np.errstate(all=\"ignore\"):"},
+        "private.lattice:snapped",
+        {
+            'with np.errstate(all="ignore"):': (
+                "__import__('warnings').warn(f'first value {values.flat[0] if values.size else 0}')\n "
+                '   with np.errstate(all="ignore"):'
+            )
+        },
         killer=KEEPS + "[lloyd-add-remove]",
     ),
     mutant(

@@ -13,7 +13,15 @@ import pytest
 TESTS = Path(__file__).parents[2]
 ASSERTED = ("AssertionError", "Failed", "Flaky")
 QUIET = ("-q", "-x", "--no-header", "--capture=no", "--timeout=0", f"--rootdir={TESTS.parent}")
-WITHOUT = ("cacheprovider", "xdist", "faulthandler", "hypothesispytest", "randomly")
+WITHOUT = (  # what is not needed, or costs time: the last two collect all garbage, five times over
+    "cacheprovider",
+    "xdist",
+    "faulthandler",
+    "hypothesispytest",
+    "randomly",
+    "unraisableexception",
+    "threadexception",
+)
 
 
 @dataclass(eq=False)

@@ -5,13 +5,12 @@ put in place of the old one, so that everybody who holds the function has the bu
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
-import gc
 import importlib
 import inspect
+import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -73,8 +72,15 @@ class Mutant:
 
 
 def mutant(
-    name: str, bug: str, where: str, words: dict[str, str], *, killer: str, also: dict[str, dict[str, str]] | None = None,
-    dies_of: tuple[str, ...] = (), slow: bool = False,
+    name: str,
+    bug: str,
+    where: str,
+    words: dict[str, str],
+    *,
+    killer: str,
+    also: dict[str, dict[str, str]] | None = None,
+    dies_of: tuple[str, ...] = (),
+    slow: bool = False,
 ) -> Mutant:
     """A mutant of one function, and of those in `also`."""
     edits = (Edit(where, words), *(Edit(each, edit) for each, edit in (also or {}).items()))
@@ -120,6 +126,8 @@ def rewritten(function: FunctionType, words: dict[str, str]) -> CodeType:
 
 def forget() -> None:
     """Empty every cache of the library: none may hold a number of the other version."""
-    for thing in gc.get_objects():
-        if isinstance(thing, _lru_cache_wrapper) and (thing.__module__ or "").startswith("covey"):
-            thing.cache_clear()
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == "covey":
+            for thing in list(vars(module).values()):
+                if isinstance(thing, _lru_cache_wrapper):
+                    thing.cache_clear()

@@ -99,28 +99,32 @@ MUTANTS = (
     mutant(
         "ball-rounded-outwards",
         "rows in a ball are rounded to the nearest lattice point, not toward the middle: some leave the ball",
-        "private.lattice:to_lattice",
+        "private.lattice:snapped",
         {"np.trunc(scaled, out=scaled)": "np.rint(scaled, out=scaled)"},
         killer="property/test_lattice.py::test_the_ball_holds_in_integers",
     ),
     mutant(
         "clipping-left-out",
         "rows outside the bounds are not moved into them",
-        "private.lattice:to_lattice",
+        "private.lattice:snapped",
         {"np.clip(scaled, -1.0, 1.0, out=scaled)": "np.clip(scaled, -1.5, 1.5, out=scaled)"},
         killer="property/test_lattice.py::test_nan_goes_to_the_middle_and_infinities_to_the_edge",
     ),
     mutant(
         "bounds-of-the-data",
         "columns are scaled by the largest value in the data, not by the public bounds",
-        "private.lattice:to_lattice",
-        {"np.clip(scaled, -1.0, 1.0, out=scaled)": "scaled /= np.abs(scaled).max(initial=1e-300); np.clip(scaled, -1.0, 1.0, out=scaled)"},
+        "private.lattice:snapped",
+        {
+            "np.clip(scaled, -1.0, 1.0, out=scaled)": (
+                "scaled /= np.abs(scaled).max(initial=1e-300); np.clip(scaled, -1.0, 1.0, out=scaled)"
+            )
+        },
         killer="audit/test_checks_rows.py::test_a_row_becomes_the_same_integers_whoever_else_is_there",
     ),
     mutant(
         "nan-raises",
         "a NaN in the rows is an error: it tells that somebody has one",
-        "private.lattice:to_lattice",
+        "private.lattice:snapped",
         {
             "np.copyto(scaled, 0.0, where=np.isnan(scaled))": (
                 "if np.isnan(scaled).any():\n            raise ValueError('NaN in the data')"
@@ -128,14 +132,6 @@ MUTANTS = (
         },
         killer="property/test_lattice.py::test_nan_goes_to_the_middle_and_infinities_to_the_edge",
         dies_of=("ValueError",),
-    ),
-    mutant(
-        "nan-leaves",
-        "rows with a NaN are dropped, and everybody else moves up",
-        "private.lattice:to_lattice",
-        {"scaled /= np.array(domain.half)[:, None]": "scaled = scaled[:, ~np.isnan(scaled).any(axis=0)] / np.array(domain.half)[:, None]"},
-        killer="property/test_lattice.py::test_nan_goes_to_the_middle_and_infinities_to_the_edge",
-        dies_of=("IndexError", "ValueError"),
     ),
     mutant(
         "distances-in-floats",
@@ -148,14 +144,22 @@ MUTANTS = (
         "float-sums",
         "sums are added up in 32-bit floats: they depend on the order of the rows",
         "queries.voronoi:sums_by_label",
-        {"return np.stack(sums, axis=1).astype(np.int64)": "return np.stack([np.float32(each) for each in sums], axis=1).astype(np.int64)"},
+        {
+            "return np.stack(sums, axis=1).astype(np.int64)": (
+                "return np.stack([np.float32(each) for each in sums], axis=1).astype(np.int64)"
+            )
+        },
         killer="audit/test_checks_rows.py::test_sums_are_those_of_whole_numbers_in_any_order",
     ),
     mutant(
         "unstable-ties",
         "which of equally near rows leave is left to argpartition",
         "private.cells:dropped_rows",
-        {'there = there[np.argsort(distances[there], kind="stable")]': "there = there[np.argpartition(distances[there], len(there) // 2)]"},
+        {
+            'there = there[np.argsort(distances[there], kind="stable")]': (
+                "there = there[np.argpartition(distances[there], len(there) // 2)]"
+            )
+        },
         killer="unit/test_ball_queries.py::test_dropping_by_bins_drops_what_sorting_drops",
     ),
     mutant(
@@ -213,7 +217,11 @@ MUTANTS = (
         "cover-stops-early",
         "max cover stops picking when no rows are left",
         "private.covers:cover",
-        {"place = state.pick(source)": "if not state.rows:\n                break\n            place = state.pick(source)"},
+        {
+            "place = state.pick(source)": (
+                "if not state.rows:\n                break\n            place = state.pick(source)"
+            )
+        },
         killer="audit/test_checks_rows.py::test_as_many_points_are_picked_as_planned_whatever_is_left",
     ),
 )

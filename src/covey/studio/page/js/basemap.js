@@ -96,7 +96,7 @@ function addCity(sources, layers, colours) {
 function addOwn(sources, layers, colours, url) {
   sources.own = { type: "geojson", data: new URL(url, document.baseURI).href };
   layers.push(
-    { id: "own-fill", type: "fill", source: "own", paint: { "fill-color": colours.land }, filter: ["==", ["geometry-type"], "Polygon"] },
+    { id: "own-fill", type: "fill", source: "own", paint: { "fill-color": colours.lesser, "fill-opacity": 0.55 }, filter: ["==", ["geometry-type"], "Polygon"] },
     lines("own-line", "own", colours.border, 1.2, { filter: ["!=", ["geometry-type"], "Point"] }),
     names("own-names", "own", colours, 12, { filter: ["has", "name"] }),
   );

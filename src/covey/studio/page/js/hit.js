@@ -24,7 +24,7 @@ export function find(scene, view, x, y, position) {
     if (index >= 0) return { kind: "site", set, index };
   }
   if (scene.visible.centres && scene.centresAt) {
-    const index = nearest(scene.centresAt, view, x, y, (i) => centreRadius(scene.current.sizes?.[i], scene));
+    const index = nearest(scene.centresAt, view, x, y, (i) => centreRadius(scene.current.sizes?.[i], scene, view));
     if (index >= 0) return { kind: "centre", index };
   }
   if (scene.ownerAt) {

@@ -33,7 +33,7 @@ export function showLegend(state, dark) {
     add(picture(["circle", { cx: 5, cy: 11, r: 3, fill: colours.point }], ["circle", { cx: 15, cy: 9, r: 6, fill: colours.point }]), "rows per cell, noisy");
   }
   if (current && visible.centres) add(picture(["circle", { cx: 11, cy: 9, r: 7.5, fill: colours.centre }]), "private centre, noisy size");
-  if (current && visible.regions) {
+  if (current?.regions?.features?.length && visible.regions) {
     add(picture(["path", { d: "M1 9h20", stroke: colours.region, "stroke-width": 1.8, "stroke-dasharray": "5 3" }]), "nearest-centre region");
   }
   if (owner) add(picture(["path", { d: "M6 4l10 10M16 4L6 14", stroke: colours.owner, "stroke-width": 2.6, "stroke-linecap": "round" }]), "NOT private: centre of raw rows");

@@ -1,7 +1,7 @@
 // The view on a map: MapLibre underneath, our canvas above, moved together.
 import { addDetail, bundledStyle, isWide } from "./basemap.js";
 import { isDark } from "./theme.js";
-import { mercator } from "./projection.js";
+import { mercator, MOST_LATITUDE } from "./projection.js";
 
 const LIBRARY = new URL("../assets/maplibre/", import.meta.url).href;
 
@@ -23,12 +23,19 @@ function addStyles() {
 
 const padding = (element) => Math.min(70, 0.07 * Math.min(element.clientWidth, element.clientHeight));
 
-export async function createMapView({ base, bounds, basemap, demo, hooks }) {
+/** Bounds that Web Mercator can show: it ends short of the poles. */
+function shown([west, south, east, north]) {
+  const clip = (lat) => Math.max(-MOST_LATITUDE, Math.min(MOST_LATITUDE, lat));
+  return [west, clip(south), east, clip(north)];
+}
+
+export async function createMapView({ base, bounds: given, basemap, demo, hooks }) {
+  const bounds = shown(given);
   addStyles();
   const library = await import(`${LIBRARY}maplibre-gl.mjs`);
   const own = basemap?.kind === "geojson" ? basemap.url : null;
   const bundled = basemap?.kind !== "style";
-  const style = () => (bundled ? bundledStyle(bounds, { dark: isDark(), own, demo }) : basemap.url);
+  const style = () => (bundled ? bundledStyle(bounds, { dark: isDark(), own, demo }) : new URL(basemap.url, document.baseURI).href);
   const map = new library.Map({
     container: base, style: style(), bounds, fitBoundsOptions: { padding: padding(base) },
     attributionControl: bundled ? false : {}, dragRotate: false, pitchWithRotate: false, touchPitch: false,

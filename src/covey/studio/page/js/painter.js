@@ -69,7 +69,8 @@ export function unitRadius(scene, view) {
 export const pointRadius = (weight, scene, unit) =>
   Math.max(SMALLEST, Math.min(unit * 1.25, unit * Math.sqrt(Math.max(weight, 0) / scene.typical)));
 
-export const centreRadius = (size, scene) => 9 + 9 * Math.sqrt(Math.max(size ?? 0, 0) / scene.mostSize);
+/** Smaller on a small stage, so that a phone still shows the cells around a centre. */
+export const centreRadius = (size, scene, view) => (view.width < 480 ? 0.75 : 1) * (9 + 9 * Math.sqrt(Math.max(size ?? 0, 0) / scene.mostSize));
 
 /** One frame; `ground` paints what lies beneath and may give back a function for what lies above. */
 export function paint(context, view, scene, colours, ground) {
@@ -140,7 +141,7 @@ function centres(context, view, scene, colours) {
   const order = [...xs.keys()].sort((a, b) => (scene.current.sizes?.[b] ?? 0) - (scene.current.sizes?.[a] ?? 0));
   for (const i of order) {
     const [x, y] = toScreen(view, xs[i], ys[i]);
-    const r = centreRadius(scene.current.sizes?.[i], scene);
+    const r = centreRadius(scene.current.sizes?.[i], scene, view);
     disc(context, x, y, r + (i === scene.highlight ? 5 : 2.2), colours.ring);
     disc(context, x, y, r, colours.centre);
     context.fillStyle = colours.onCentre;

@@ -3,7 +3,7 @@
 // are moved with two multiplications each.
 
 const RADIAN = Math.PI / 180;
-const MOST_LATITUDE = 85.051;
+export const MOST_LATITUDE = 85.051;
 
 export const mercator = {
   forward([lon, lat]) {

@@ -134,7 +134,7 @@ export function createScatterView({ overlay, bounds, axes, square, hooks }) {
     context.lineWidth = 1;
     context.strokeStyle = colours.grid;
     const columns = ticks(x0, x1, view.width - MARGIN.left, 110);
-    const lines = ticks(y0, y1, view.height - MARGIN.bottom, 70);
+    const lines = axes[1] === "" ? [] : ticks(y0, y1, view.height - MARGIN.bottom, 70);
     context.beginPath();
     for (const x of columns) {
       const at = Math.round(view.sx * x + view.tx) + 0.5;

@@ -105,13 +105,13 @@ export function startCompare(store) {
       return h("div", { className: "bar", "aria-hidden": "true" }, part);
     };
     const badges = ({ name, inside_forbidden: inside }) => [
-      name === answer.best && h("span", { className: "badge" }, "best"),
+      rows.length > 1 && name === answer.best && h("span", { className: "badge" }, "best"),
       inside > 0 && h("span", { className: "badge bad" }, inside === 1 ? "1 site forbidden" : `${inside} sites forbidden`),
     ];
     const against = ({ against_best: ratio }) => (typeof ratio !== "number" ? "" : Math.abs(ratio - 1) < 5e-4 ? "lowest" : `${ratio < 1 ? "−" : "+"}${amount(Math.abs(ratio - 1) * 100)}%`);
     const byMap = rows.some(({ mean_km: km }) => typeof km === "number");
     result.replaceChildren(
-      h("h2", {}, store.get().objective === "k-means" ? "Total squared distance, noisy" : "Total distance, noisy"),
+      h("h3", {}, store.get().objective === "k-means" ? "Total squared distance, noisy" : "Total distance, noisy"),
       h("ul", { className: "bars" }, ...rows.map((row) => h("li", {},
         h("div", { className: "row" }, h("span", {}, mark(row.index, isDark()), row.name, ...badges(row)), h("span", { className: "number" }, against(row))), bar(row)))),
       h("div", { className: "table-wrap" }, h("table", { id: "compare-table" },
@@ -141,7 +141,7 @@ export function startCompare(store) {
     const flat = data.columns.length === 2;
     const before = h("p", { className: "empty", id: "compare-before" }, "Comparisons need a look first.");
     panel.replaceChildren(
-      h("div", { className: "items" }, h("h3", {}, "Compare plans"),
+      h("div", { className: "items" }, h("h2", { className: "title" }, "Compare plans"),
         h("p", {}, "Drop candidate sites, or take the private centres, and see how far people would be from each plan. This reads only what is already private: it costs nothing.")),
       before, list,
       h("div", { className: "buttons" },
@@ -149,7 +149,7 @@ export function startCompare(store) {
         flat && h("button", { type: "button", id: "new-set", onclick: () => addSet() }, "New set"),
         h("button", { type: "button", id: "take-centres", onclick: addCentres }, "Take the centres")),
       ...(flat ? [siteForm(data),
-        h("section", { className: "items" }, h("h2", {}, "Where nothing may stand"), regions,
+        h("section", { className: "items" }, h("h3", {}, "Where nothing may stand"), regions,
           h("div", { className: "buttons" }, modeButton(store, "draw-forbidden", "Draw a forbidden region", { kind: "polygon", what: "Forbidden region", done: addForbidden })),
           boxForm(data, "forbidden-box", "Type a box instead", addForbidden))]
         : [h("p", { className: "hint" }, "Sites can be dropped only where the data has exactly two columns.")]),

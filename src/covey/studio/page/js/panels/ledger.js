@@ -11,12 +11,12 @@ export function startLedger() {
     if (!ledger) return;
     const published = ledger.publications ?? (await attempt(() => api.publications()))?.publications ?? [];
     panel.replaceChildren(
-      h("div", { className: "items" }, h("h3", {}, "Ledger"),
+      h("div", { className: "items" }, h("h2", { className: "title" }, "Ledger"),
         h("p", {}, "Every charge is written here before a row is read, and is never given back."),
         ledger.durable === false && h("p", { className: "hint" }, "This ledger lives in memory and ends with the studio. Start it with --ledger to keep one.")),
       ...Object.entries(ledger.datasets).map(([name, account]) => dataset(name, account)),
       charges(ledger.entries),
-      publications(published));
+      ...publications(published));
   }
 
   return { show };
@@ -38,14 +38,14 @@ function charges(entries) {
   if (entries.length === 0) return h("p", { className: "empty" }, "Nothing has been spent.");
   const row = (entry) => h("tr", {}, h("td", {}, when(entry.time)), h("td", { className: "words" }, entry.purpose, " ", h("span", { className: "hint" }, entry.dataset)),
     h("td", {}, amount(entry.epsilon), entry.delta ? ` (δ ${entry.delta})` : ""));
-  return h("section", { className: "items" }, h("h2", {}, "Charges"), h("div", { className: "table-wrap" }, h("table", { id: "ledger-table" },
+  return h("section", { className: "items" }, h("h3", {}, "Charges"), h("div", { className: "table-wrap" }, h("table", { id: "ledger-table" },
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "When"), h("th", { scope: "col", className: "words" }, "For what"), h("th", { scope: "col" }, "ε"))),
     h("tbody", {}, ...[...entries].reverse().map(row)))));
 }
 
 function publications(published) {
-  if (published.length === 0) return null;
-  return h("section", { className: "items" }, h("h2", {}, "Published, at no further cost"), ...[...published].reverse().map((each) => h("div", { className: "item" },
+  if (published.length === 0) return [];
+  return [h("section", { className: "items" }, h("h3", {}, "Published, at no further cost"), ...[...published].reverse().map((each) => h("div", { className: "item" },
     h("div", { className: "row" }, h("strong", {}, each.name ?? each.id), h("span", { className: "hint" }, each.time ? when(each.time) : "")),
-    h("p", { className: "buttons" }, ...each.files.map((file) => h("a", { href: file.url, target: "_blank", rel: "noopener" }, file.name))))));
+    h("p", { className: "buttons" }, ...each.files.map((file) => h("a", { href: file.url, target: "_blank", rel: "noopener" }, file.name))))))];
 }

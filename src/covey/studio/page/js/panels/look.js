@@ -22,7 +22,7 @@ export function startLook(store) {
     store.set({ current: { ...answer, objective } });
     setTimeout(() => {
       if (mine === latest) levels.ahead(level, k, objective, { levels: server.levels.length, mostK: server.most_k });
-    }, 30);
+    }, 100);
   }
 
   function begin() {

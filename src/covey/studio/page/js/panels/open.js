@@ -18,7 +18,7 @@ export function startOpen(opened) {
       if (upload) declare(upload, file.name);
     };
     slot.replaceChildren(h("section", { className: "card", "aria-labelledby": "open-title" },
-      h("h3", { id: "open-title" }, "Open a data set"),
+      h("h2", { className: "title", id: "open-title" }, "Open a data set"),
       h("p", {}, "A CSV, Parquet or GeoJSON file with one row per person. It stays on this machine; nothing of it is shown before you confirm a look."),
       h("label", { className: "file" }, h("input", { type: "file", id: "data-file", accept: ".csv,.txt,.parquet,.geojson,.json", onchange: choose, "aria-label": "Choose a data file" }), h("span", { "aria-hidden": "true" }, "Choose a file")), words));
   }
@@ -28,6 +28,9 @@ export function startOpen(opened) {
       const [low, high] = USUAL[column.toLowerCase()] ?? ["", ""];
       const use = h("input", { type: "checkbox", checked: low !== "" || upload.columns.length <= 2, "aria-label": `Use ${column}` });
       const ends = [["from", low], ["to", high]].map(([end, value]) => h("input", { type: "number", step: "any", value: String(value), "aria-label": `${column} ${end}`, placeholder: end }));
+      const need = () => { for (const end of ends) end.required = use.checked; };
+      use.addEventListener("change", need);
+      need();
       return { column, use, ends, element: h("tr", {}, h("td", {}, h("label", { className: "row" }, use, h("span", { style: "flex:1" }, column))), ...ends.map((end) => h("td", {}, end))) };
     });
     const dataset = h("input", { type: "text", maxlength: "100", placeholder: "as the studio was started" });
@@ -44,7 +47,7 @@ export function startOpen(opened) {
       opened(server);
     };
     slot.replaceChildren(h("form", { className: "card", onsubmit: send },
-      h("h3", {}, name),
+      h("h2", { className: "title" }, name),
       h("p", {}, "Which columns, and within which limits? Use limits that you know without looking at the rows, such as the edges of the city. Values outside are moved to the edge."),
       h("div", { className: "table-wrap" }, h("table", {}, h("tbody", {}, ...rows.map(({ element }) => element)))),
       h("label", { className: "field" }, "Data set in the ledger (optional)", dataset),

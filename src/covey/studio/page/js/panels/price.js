@@ -25,7 +25,7 @@ export function startPrice(store, looked) {
     const button = h("button", { type: "button", className: "primary wide", id: "confirm-look", disabled: !enough, onclick: () => confirm(button) },
       "Confirm and look");
     return h("section", { className: "card", "aria-labelledby": "price-title", id: "price-card" },
-      h("h3", { id: "price-title" }, "Before the first look"),
+      h("h2", { className: "title", id: "price-title" }, "Before the first look"),
       h("p", {}, `Nothing has been read yet. One look counts the rows once, adds noise, and shows the result at ${spread} levels of privacy.`),
       h("div", {},
         h("p", { className: "big number" }, `Costs ${amount(price.epsilon)}`, " ", h("small", {}, limited ? `of the ${amount(price.remaining)} that remain for ${name}` : "of privacy budget")),
@@ -62,7 +62,7 @@ export function startPrice(store, looked) {
     const words = h("p", { className: "hint", role: "status" }, "Starting");
     const cancel = h("button", { type: "button", id: "cancel-look", onclick: () => attempt(() => api.cancel(job.id)) }, "Cancel");
     byId("price-slot").replaceChildren(h("section", { className: "card", "aria-labelledby": "busy-title" },
-      h("h3", { id: "busy-title" }, "Looking"), progress, words,
+      h("h2", { className: "title", id: "busy-title" }, "Looking"), progress, words,
       h("div", { className: "row" }, h("p", { className: "hint" }, "What was charged stays charged."), cancel)));
     cancel.focus();
     let latest = job;

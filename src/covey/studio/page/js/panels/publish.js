@@ -15,7 +15,7 @@ export function startPublish(store) {
     const go = h("button", { type: "submit", className: "primary", id: "publish-confirm" }, "Publish");
     const seen = owner || server.owner?.ever || server.owner?.on;
     const form = h("form", {},
-      h("h3", { id: "publish-title" }, "Publish this level"),
+      h("h2", { className: "title", id: "publish-title" }, "Publish this level"),
       h("p", {}, "Three files are written: the release, a map layer and a one-page report. The look has paid for them: publishing costs nothing more."),
       h("label", { className: "field" }, "Name", name),
       h("dl", { className: "rows" }, ...terms([
@@ -42,10 +42,10 @@ export function startPublish(store) {
   }
 
   function done({ files, certificate }) {
-    const title = h("h3", { id: "publish-title", tabindex: "-1" }, "Published");
+    const title = h("h2", { className: "title", id: "publish-title", tabindex: "-1" }, "Published");
     dialog.replaceChildren(h("div", { className: "done" }, title,
       h("nav", { className: "links", "aria-label": "Files" }, ...files.map((file) => h("a", { href: file.url, target: "_blank", rel: "noopener" }, file.name, h("span", {}, KINDS[file.kind] ?? file.kind)))),
-      h("h2", {}, "Certificate"),
+      h("h3", {}, "Certificate"),
       h("pre", { className: "certificate", id: "certificate", tabindex: "0" }, statement(certificate)),
       h("div", { className: "actions" }, h("button", { type: "button", className: "primary", onclick: close }, "Done"))));
     title.focus();
@@ -59,6 +59,7 @@ export function startPublish(store) {
 
 function statement(certificate) {
   if (typeof certificate === "string") return certificate;
-  const chosen = certificate.chosen ? `\n\nHow the level was chosen: ${certificate.chosen}.` : "";
+  const known = !certificate.chosen || certificate.statement.toLowerCase().includes(`chosen ${certificate.chosen}`);
+  const chosen = known ? "" : `\n\nHow the level was chosen: ${certificate.chosen}.`;
   return `${certificate.statement}${chosen}`;
 }

@@ -91,7 +91,7 @@ export function startZones(store) {
         h("label", { className: "file" }, h("input", { type: "file", id: "zone-file", accept: ".geojson,.json,application/geo+json", "aria-label": "Upload zones as GeoJSON", onchange: upload }), h("span", { "aria-hidden": "true" }, "Upload GeoJSON"))),
       boxForm(data, "zone-box", "Type a box instead", add));
     panel.replaceChildren(
-      h("div", { className: "items" }, h("h3", {}, "Stricter places"),
+      h("div", { className: "items" }, h("h2", { className: "title" }, "Stricter places"),
         h("p", {}, "Around a home, a clinic or a school people may deserve more protection. Inside a zone each row is kept only by chance, so that it enjoys the stricter level."),
         h("p", { className: "hint" }, "A zone is public: it is part of the certificate. Do not draw one that gives away who asked for it.")),
       list, note, tools);

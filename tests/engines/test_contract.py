@@ -1,0 +1,106 @@
+"""Every algorithm on every engine it declares: seeded releases are equal byte by byte, wherever the rows live."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from conftest import settings_of
+from covey import Box
+from covey.algorithms.registry import ALGORITHMS
+from covey.budget.ledger import Ledger
+from covey.errors import ParameterError
+from covey.fitting import fit
+from covey.private import streaming
+
+NAMES = ["a", "b"]
+BOUNDS = Box(a=(-1, 1), b=(-2, 2))
+QUICK: dict[str, dict[str, object]] = {  # fewer passes, so that all algorithms fit into a test
+    "genetic": {"least_rounds": 1, "most_rounds": 2},
+    "jl-candidates": {"swaps": 2},
+    "sites": {"swaps": 2},
+    "lloyd": {"rounds": 2},
+}
+PEOPLE = {"person": "who", "rows_per_person": 2}
+
+
+def rows() -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.normal(0, 0.3, (700, 2)), columns=NAMES)
+    frame.loc[3, "a"], frame.loc[4, "b"], frame.loc[5] = np.nan, np.inf, [-9.0, -0.0]
+    frame["who"] = rng.integers(0, 90, len(frame))
+    return frame
+
+
+def release(data: object, algorithm: str, **more: object) -> bytes:
+    settings = settings_of(algorithm)
+    own = {**(settings["algorithm_params"] or {}), **parameters(algorithm)}
+    return fit(
+        data,
+        k=3,
+        epsilon=2.0,
+        delta=settings["delta"],
+        bounds=BOUNDS,
+        algorithm=algorithm,
+        algorithm_params=own or None,
+        random_state=11,
+        **more,
+    ).to_json()
+
+
+def parameters(algorithm: str) -> dict[str, object]:
+    known = ALGORITHMS[algorithm].parameters
+    return {name: value for name, value in QUICK.get(algorithm, {}).items() if name in known}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The rows as several Parquet files, in small row groups."""
+    where = tmp_path_factory.mktemp("rows")
+    table = pa.Table.from_pandas(rows())
+    for part in range(3):
+        pq.write_table(table.slice(part * 300, 300), where / f"part-{part}.parquet", row_group_size=97)
+    return where
+
+
+def on(engine: str) -> list[str]:
+    return [name for name, row in ALGORITHMS.items() if engine in row.engines]
+
+
+@pytest.mark.parametrize("people", [{}, PEOPLE], ids=["rows", "people"])
+@pytest.mark.parametrize("algorithm", on("files"))
+def test_files_that_are_read_again_for_every_statistic(algorithm, people, folder, monkeypatch):
+    expected = release(rows(), algorithm, **people)
+    assert release(folder, algorithm, engine="memory", **people) == expected
+    assert release(folder, algorithm, engine="files", **people) == expected
+    monkeypatch.setattr(streaming, "KEPT_VALUES", 0)
+    assert release(folder, algorithm, **people) == expected
+
+
+@pytest.mark.parametrize("algorithm", sorted(set(ALGORITHMS) - set(on("files"))))
+def test_those_that_need_memory_say_so_or_read_the_files_into_it(algorithm, folder):
+    book = Ledger.memory()
+    with pytest.raises(ParameterError, match="runs on 'auto', 'memory'"):
+        release(folder, algorithm, engine="files", ledger=book, dataset="data")
+    assert book.datasets()["data"].spent.epsilon == 0
+    assert release(folder, algorithm) == release(rows(), algorithm)
+
+
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize("algorithm", on("spark"))
+def test_spark_gives_the_same_releases(algorithm, spark):
+    frame = spark.createDataFrame(rows()).repartition(3)
+    assert release(frame, algorithm) == release(rows(), algorithm)
+
+
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize("algorithm", ["auto", "lloyd"])
+def test_spark_counts_people_as_memory_does(algorithm, spark, folder):
+    expected = release(rows(), algorithm, **PEOPLE)
+    assert release(spark.createDataFrame(rows()).repartition(3), algorithm, **PEOPLE) == expected
+    assert release(str(folder), algorithm, engine="spark", **PEOPLE) == expected
+    chosen = {"person": "who", "rows_per_person": "auto"}
+    assert release(str(folder), algorithm, engine="spark", **chosen) == release(rows(), algorithm, **chosen)
