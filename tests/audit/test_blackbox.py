@@ -24,9 +24,9 @@ FAST = [each.name for each in experiments(1.0, trials=1000) if "exponential" not
 SINGLE = [name for name in FAST if name not in ("threshold, a key of one", "chain, the most private level")]
 
 
-def attacked(name, *, epsilon=1.0, trials=MECHANISM_TRIALS, seed=1):
+def attacked(name, *, epsilon=1.0, trials=MECHANISM_TRIALS, seed=1, alpha=ALONE):
     chosen = next(each for each in experiments(epsilon, trials=trials) if each.name == name)
-    return attack_mechanism(chosen, trials=trials, alpha=ALONE, source=SeededSource(seed))
+    return attack_mechanism(chosen, trials=trials, alpha=alpha, source=SeededSource(seed))
 
 
 # --- the arithmetic ---------------------------------------------------------------------------------------------------
@@ -54,6 +54,20 @@ def test_a_bound_on_mu_is_a_difference_of_normal_quantiles():
     many = 10**7
     hits, others = int(norm.sf(-0.5) * many), int(norm.sf(0.5) * many)
     assert float(Claim(1.0, kind="mu").lower(hits, others, trials=many, alpha=0.01)) == pytest.approx(1.0, abs=0.005)
+
+
+@pytest.mark.parametrize(("p", "trials"), [(0.3, 40), (0.5, 500), (0.02, 2_000)])
+def test_the_combined_bound_is_wrong_no_more_often_than_it_may_be(p, trials):
+    rng = np.random.default_rng(0)
+    hits, others = rng.binomial(trials, [[p], [p / math.e]], (2, 4_000))
+    bounds = Claim(1.0).lower(hits, others, trials=trials, alpha=0.2, steps=8)
+    assert (bounds > 1.0).mean() <= 0.2
+    assert (Claim(1.0).lower(hits, others, trials=trials, alpha=0.9, steps=8) > 1.0).mean() > 0.2
+
+
+def test_the_combined_bound_is_above_two_separate_ones_and_below_what_was_counted():
+    separate = math.log(at_least(700, 1000, 0.005) / at_most(300, 1000, 0.005))
+    assert separate < float(Claim(1.0).lower(700, 300, trials=1000, alpha=0.01)) < math.log(7 / 3)
 
 
 @pytest.mark.parametrize(("hits", "others"), [(0, 0), (0, 100), (100, 100), (50, 100)])
@@ -116,7 +130,7 @@ def test_the_exponential_mechanism_in_a_small_size():
 
 @pytest.mark.slow
 def test_the_exponential_mechanism_at_full_size():
-    found = attacked("exponential mechanism", epsilon=2.0)
+    found = attacked("exponential mechanism", epsilon=3.0, alpha=ALPHA)
     assert 0.9 <= power(found) <= 1.0
 
 

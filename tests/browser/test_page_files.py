@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from types import ModuleType
 
@@ -38,6 +40,16 @@ def test_a_file_is_short_names_no_address_elsewhere_and_imports_what_exists(path
     assert "innerHTML" not in text, "text is set as text: a data set's name is not markup"
     for name in IMPORT.findall(text):
         assert (path.parent / name).resolve().is_file(), name
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed: the page's syntax is not checked")
+def test_every_module_parses() -> None:
+    for path in (path for path in WRITTEN if path.suffix == ".js" and path.name != "early.js"):
+        with path.open() as text:
+            checked = subprocess.run(
+                ["node", "--check", "--input-type=module"], stdin=text, capture_output=True, check=False
+            )
+        assert checked.returncode == 0, f"{path.name}: {checked.stderr.decode()[:300]}"
 
 
 def test_the_page_has_no_script_or_handler_of_its_own_inline() -> None:

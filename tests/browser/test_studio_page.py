@@ -65,6 +65,17 @@ def test_a_look_can_be_cancelled_and_the_page_says_that_the_charge_stays(
     assert fresh.ask("api/state")["looked"] is False
 
 
+def test_a_budget_that_somebody_else_spent_meanwhile_is_refused_in_words(fresh: Served, visit: Opener) -> None:
+    watched = visit(fresh)
+    page = watched.open()
+    fresh.ask("api/releases", method="POST", body={"k": 3, "epsilon": 7.0, "algorithm": "lloyd"})
+    page.click("#confirm-look")
+    page.locator("#problem").get_by_text("left").wait_for()
+    assert page.locator("#confirm-look").is_disabled()
+    assert "of the 1 that remain" in page.inner_text("#price-card")
+    watched.errors = [error for error in watched.errors if "409" not in error]  # the refusal that this test is about
+
+
 def test_the_slider_names_levels_draws_them_and_fetches_each_once(plain: Served, visit: Opener) -> None:
     watched = visit(plain)
     page = watched.open()

@@ -13,7 +13,7 @@ from covey import Box
 from covey.budget.ledger import Ledger
 from covey.errors import ParameterError
 from covey.fitting import fit
-from covey.noise.source import SeededSource
+from covey.noise.source import SeededSource, new_key
 from covey.private import people
 from covey.private.people import CappedTable
 from covey.private.tables import open_table
@@ -35,9 +35,7 @@ def table(rows: list[tuple[float, float]], repeats: int) -> pd.DataFrame:
 
 def kept(data: pd.DataFrame, *, most: int, seed: int = 0) -> np.ndarray:
     thinning = read_zones(ZONES, epsilon=Fraction(1), domain=DOMAIN)
-    capped = CappedTable(
-        open_table(data), DOMAIN, "who", most=most, key=SeededSource(seed).words(4, np.uint64).tobytes()
-    )
+    capped = CappedTable(open_table(data), DOMAIN, "who", most=most, key=new_key(SeededSource(seed)))
     zoned = thinning.table(capped, SeededSource(seed))
     return np.concatenate([np.empty((2, 0)), *(piece() for piece in zoned.pieces(DOMAIN.columns))], axis=1)
 

@@ -134,7 +134,7 @@ def _best_gap(epsilon: float, trials: int) -> int:
     gaps = np.unique(np.linspace(0, UNITS * 8 / epsilon, 200).astype(int))
     rare = 1 / (1 + np.exp(epsilon * gaps / UNITS))
     often = 1 / (1 + np.exp(epsilon * (gaps - UNITS) / UNITS))
-    bounds = claim.lower(np.floor(often * half), np.ceil(rare * half), trials=half, alpha=0.001)
+    bounds = claim.lower(np.floor(often * half), np.ceil(rare * half), trials=half, alpha=0.001, steps=16)
     return int(gaps[int(np.argmax(bounds))])
 
 

@@ -49,7 +49,7 @@ class Settings:
 
     rows: int = 10**6
     ball: tuple[int, ...] = (10**6, 10**7)
-    growth: tuple[int, ...] = (10**5, 10**6, 10**7)
+    growth: tuple[int, ...] = (10**5, 10**6, 10**7, 10**8)
     parquet: int = 10**8
     draws: int = 10**6
     repeats: int = 3

@@ -1,6 +1,6 @@
 // Before the first look: what it costs, what remains, and the question. While it runs: progress, and a way out.
 import { api } from "../api.js";
-import { attempt, byId, h } from "../dom.js";
+import { attempt, byId, h, problem } from "../dom.js";
 import { amount, inWords } from "../words.js";
 
 const PAUSE = 120;
@@ -49,10 +49,14 @@ export function startPrice(store, looked) {
 
   async function confirm(button) {
     button.disabled = true;
-    const answer = await attempt(() => api.look(store.get().server.price.epsilon));
-    if (answer) return follow(answer.job ?? answer);
-    const server = await attempt(() => api.state());
-    return server ? store.set({ server }) : null;
+    try {
+      const answer = await api.look(store.get().server.price.epsilon);
+      await follow(answer.job ?? answer);
+    } catch (error) {
+      const server = await attempt(() => api.state()); // the price may have changed meanwhile
+      if (server) store.set({ server });
+      problem(error.message);
+    }
   }
 
   async function follow(job) {
