@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: setup demo test lint audit bench clean studio studio-assets chromium
+.PHONY: setup demo test lint audit bench clean studio studio-assets chromium java
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -23,8 +23,8 @@ setup: .venv/.dev
 demo: .venv/.demo
 	$(BIN)/covey demo --out demo-output
 
-test: .venv/.dev lint studio-assets chromium
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+test: .venv/.dev lint studio-assets chromium java
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
 
 # The studio's map library and outlines, from npm; without npm the page shows its scatter view.
 studio-assets: | .venv/bin/python
@@ -36,14 +36,20 @@ chromium:
 	  && apt-get -qq install -y --no-install-recommends chromium > /dev/null; } \
 	  || echo "chromium is not installed and cannot be installed here: the browser tests will be skipped"
 
+# Spark's; without it the tests of Spark are skipped and say so.
+java:
+	@command -v java > /dev/null || { test "$$(id -u)" = 0 && command -v apt-get > /dev/null && apt-get -qq update \
+	  && apt-get -qq install -y --no-install-recommends openjdk-17-jre-headless > /dev/null; } \
+	  || echo "Java is not installed and cannot be installed here: the tests of Spark will be skipped"
+
 lint: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
 # The slow tests, then every attack at full size: one to two hours on two cores. Interrupted, it goes on where it was.
-audit: .venv/.dev studio-assets chromium
-	$(BIN)/python -m pytest -n 2 -m slow
+audit: .venv/.dev studio-assets chromium java
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m slow
 	$(BIN)/covey audit --full --out docs/audit --resume
 
 bench: .venv/.dev
@@ -54,4 +60,4 @@ studio: .venv/.dev studio-assets
 	$(BIN)/covey studio --demo
 
 clean:
-	rm -rf .venv build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist demo-output src/covey/studio/assets .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -114,3 +114,15 @@ def blobs() -> np.ndarray:
     rng = np.random.default_rng(3)
     middles = np.array([[-0.6, -0.5], [0.5, -0.4], [0.1, 0.6]])
     return middles[rng.integers(0, 3, 600)] + rng.normal(0, 0.08, (600, 2))
+
+
+@pytest.fixture(scope="session")
+def nursery() -> Iterator:
+    """A process that forks children on a disk that fails: for tests/faults, whose folder is then on the path."""
+    from children import Nursery, missing
+
+    reason = missing()
+    if reason is not None:
+        pytest.skip(reason)
+    with Nursery() as process:
+        yield process

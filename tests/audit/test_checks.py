@@ -1,4 +1,4 @@
-"""What no other test would have noticed: each of these was written for a planted bug that survived (mutants/)."""
+"""Ordinary tests that were written for planted bugs (mutants/)."""
 
 from __future__ import annotations
 

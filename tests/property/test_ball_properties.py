@@ -117,4 +117,6 @@ def test_the_bound_on_radius_quality_is_nearly_reached():
     query = RadiusQuality(grid, t, 0)
     before = query.evaluate(np.array([0, 20]), np.array([1, 1]))
     after = query.evaluate(np.array([0, 10, 20]), np.array([1, 1, 1]))
-    assert np.abs(after - before).max() == 2 * t - 2
+    moved = int(np.abs(after - before).max())
+    assert moved == 2 * t - 2
+    assert moved <= query.sensitivity(Neighbours.ADD_REMOVE).linf <= moved + 2

@@ -7,8 +7,8 @@ has z(p) <= z(q) + mu, z the normal quantile, so mu >= z(p) - z(q).
 p and q are bounded together. With a = P(at least so many hits | p) and b = P(at most so many others | q), two exact and
 independent p-values, a·b <= t has a chance of at most t(1 - ln t) = alpha (Fisher's combination). All (p, q) with
 a·b > t are a confidence region; on its border, p is the Clopper-Pearson lower bound of level a and q the upper one of
-level t/a. The bound is the least over the border. Two separate bounds of level alpha/2 would be right as well, and lower:
-both would have to be at their worst at once.
+level t/a. The bound is the least over the border. Two separate bounds of level alpha/2 would be right as well, and
+lower: as if both were at their worst at once.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Who a row belongs to: a person column of any table, as Arrow arrays of one of two types.
 
-Whole numbers, numbers and booleans become int64; text, bytes and decimals become large_binary. Equal cells are equal
-ids, in whichever piece or file they stand; a number without a fraction is the same id as the whole number. Missing
-values, NaN among them, are null. No message repeats an id.
+Whole numbers and booleans become int64; text, bytes and decimals become large_binary, and so do pieces with numbers
+that int64 does not hold, told as text: 2^63 as its digits, 0.5 as no whole number is. Cells are equal ids if and only if
+they are equal, in whichever piece or file they stand, whatever its type; a number without a fraction is the same id as
+the whole number. Missing values, NaN among them, are null. No message repeats an id.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from covey.errors import ParameterError
@@ -19,6 +21,7 @@ from covey.errors import ParameterError
 Ids = Any  # a pyarrow.Array of int64 or large_binary
 PieceWithIds = Callable[[], tuple[NDArray[np.float64], Ids]]
 WHOLE = 2.0**63
+LARGEST = pa.scalar(2**63 - 1, pa.uint64())
 PLAIN = pa.large_binary()
 
 
@@ -73,14 +76,23 @@ def arrow_ids(column: Any) -> Ids:
         return column.cast(pa.large_binary())
     if pa.types.is_decimal(column.type):
         return column.cast(pa.large_string()).cast(pa.large_binary())
-    return column.cast(pa.int64(), safe=False)  # a large unsigned number wraps round, and stays itself alone
+    if pa.types.is_uint64(column.type) and pc.any(pc.greater(column, LARGEST)).as_py():
+        return column.cast(pa.large_string()).cast(PLAIN)
+    return column.cast(pa.int64())
 
 
 def _of_floats(column: Any) -> Ids:
     values = column.to_numpy(zero_copy_only=False)
-    whole = (np.trunc(values) == values) & (np.abs(values) < WHOLE)
-    ids = np.where(whole, np.where(whole, values, 0).astype(np.int64), values.view(np.int64))
-    return pa.array(ids, mask=np.isnan(values))
+    missing = np.isnan(values)
+    whole = (np.trunc(values) == values) & (values >= -WHOLE) & (values < WHOLE)
+    if (whole | missing).all():
+        return pa.array(np.where(whole, values, 0).astype(np.int64), mask=missing)
+    known, place = np.unique(values, return_inverse=True)
+    return pa.array([_told(each) for each in known.tolist()], PLAIN).take(pa.array(place.ravel(), mask=missing))
+
+
+def _told(number: float) -> bytes:
+    return b"%d" % int(number) if number.is_integer() else number.hex().encode()
 
 
 def object_ids(values: Any, person: str) -> Ids:
@@ -95,8 +107,13 @@ def object_ids(values: Any, person: str) -> Ids:
         try:
             return pa.array([None if cell is None else int(cell) for cell in cells], pa.int64())
         except OverflowError:
-            return pa.array([None if cell is None else b"%d" % int(cell) for cell in cells], PLAIN)
+            return pa.array([None if cell is None else _digits(int(cell)) for cell in cells], PLAIN)
     raise unsupported(person, "Python objects of several kinds, or of a kind that is neither text nor a whole number")
+
+
+def _digits(number: int) -> bytes:
+    """A whole number as text; of very many digits, which Python refuses to print, to another base."""
+    return b"%d" % number if number.bit_length() < 2**10 else hex(number).encode()
 
 
 def _missing(value: Any) -> bool:
@@ -109,8 +126,8 @@ def pandas_ids(series: Any, person: str) -> Callable[[slice], Ids]:
         kinds, codes = series.cat.categories.to_series(), series.cat.codes.to_numpy()
         known = pandas_ids(kinds, person)(slice(0, len(kinds)))
         return lambda places: known.take(pa.array(codes[places], mask=codes[places] < 0))
-    if str(series.dtype) == "object":
-        ids = object_ids(series.to_numpy(), person)
+    if str(series.dtype) == "object" or getattr(series.dtype, "storage", None) == "python":  # what Arrow may refuse
+        ids = object_ids(series.to_numpy(dtype=object), person)
         return lambda places: ids[places]
     try:
         kind = pa.Array.from_pandas(series.iloc[:0]).type

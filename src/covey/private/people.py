@@ -8,8 +8,9 @@ cut into pieces or files do not matter. What stays is kept in memory; who was co
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, NoReturn
 
@@ -41,7 +42,7 @@ Words = NDArray[np.uint64]
 class Names:
     """The keys of one fit: what people and rows are called behind the door."""
 
-    key: bytes
+    key: bytes = field(repr=False)
 
     def people(self, ids: Any) -> tuple[Words, Words]:
         """128 bits for each id. Whole numbers and texts that say the same agree; missing ids are one person."""
@@ -60,10 +61,14 @@ class Names:
 
     def _texts(self, texts: Any) -> tuple[Words, Words]:
         whole = pc.match_substring_regex(texts, WHOLE)
-        numbers = pc.if_else(whole, texts, pa.scalar(b"0", texts.type)).cast(pa.large_string()).cast(pa.int64())
-        low, high = (np.array(each) for each in self.people(numbers))
-        others = np.flatnonzero(~whole.to_numpy(zero_copy_only=False))
-        for place, text in zip(others.tolist(), texts.take(pa.array(others)).to_pylist(), strict=True):
+        told = pc.if_else(whole, texts, pa.scalar(b"0", texts.type)).cast(pa.large_string()).cast(pa.int64())
+        places = np.flatnonzero(~whole.to_numpy(zero_copy_only=False))
+        others = dict(zip(places.tolist(), texts.take(pa.array(places)).to_pylist(), strict=True))
+        numbers = np.array(told)
+        for place in [place for place, text in others.items() if _is_long_number(text)]:
+            numbers[place] = int(others.pop(place))
+        low, high = self.people(pa.array(numbers))
+        for place, text in others.items():
             digest = hashlib.blake2b(text, key=self.key, digest_size=16).digest()
             low[place], high[place] = np.frombuffer(digest, dtype="<u8")
         return low, high
@@ -80,8 +85,13 @@ class Names:
         return siphash(derived_key(self.key, "rank"), [low, high, row, copy])
 
 
-@dataclass(frozen=True)
-class Group:
+def _is_long_number(text: bytes) -> bool:
+    """Whether a text says the same as a whole number of 64 bits that `WHOLE` is too short for."""
+    return re.fullmatch(rb"-?[1-9][0-9]{18}", text) is not None and -(2**63) <= int(text) < 2**63
+
+
+@dataclass(frozen=True, repr=False)
+class Group(Sealed):
     """Rows of the same person and lattice point (or all of a person's), told once, with how often they occur."""
 
     low: Words
@@ -112,8 +122,8 @@ class Group:
         return Group(once.low, once.high, once.row, once.rank, once.last, copies, once.values)
 
 
-@dataclass(frozen=True)
-class Ranked:
+@dataclass(frozen=True, repr=False)
+class Ranked(Sealed):
     """Single rows, each with its place in its person's order."""
 
     low: Words
