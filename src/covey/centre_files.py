@@ -27,9 +27,11 @@ def read_centres(
     except UnicodeDecodeError:
         raise FormatError(f"centers: {path!r} is not a text file; give {FORMS}") from None
     name = Path(path).stem
-    sets = (
-        _from_json(text, columns, name, lon, lat) if text.lstrip()[:1] in ("{", "[") else _from_csv(text, columns, name)
-    )
+    try:
+        is_json = text.lstrip()[:1] in ("{", "[")
+        sets = _from_json(text, columns, name, lon, lat) if is_json else _from_csv(text, columns, name)
+    except csv.Error:
+        raise FormatError(f"centers: {path!r} is not a CSV file; give {FORMS}") from None
     if not sets or not all(sets.values()):
         raise FormatError(f"centers: {path!r} holds no centres; give {FORMS}")
     return sets

@@ -15,6 +15,7 @@ import numpy as np
 
 from covey.errors import ParameterError
 from covey.events import float_at_least
+from covey.geo import find_axes
 from covey.post.distances import add_up, nearest
 from covey.release import Certificate, in_full
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 ALONE, SLIDER, RAW = CHOICES = ("in advance", "on the slider", "with sight of raw data")
 NOT_COVERED = "level chosen with sight of raw data: the choice is not covered"
 HIDDEN_FACTOR = 0.03  # of the square of what may be hidden: calibrated, docs/slider.md says how
+METRES = 111_320.0  # of a degree of latitude
 _UP = Context(prec=60, rounding=ROUND_CEILING)
 
 
@@ -128,12 +130,30 @@ def _errors_of_clusters(found: LevelSet, level: int, k: int) -> dict[str, Any]:
     }
 
 
+def _in_words(found: LevelSet, widths: list[float]) -> str:
+    """The size of a cell: in metres on a map, else in the units of the columns."""
+    names, middle = found.domain.columns or (), found.domain.middle
+    try:
+        east, north = find_axes(names)
+    except ParameterError:
+        return " by ".join(plain(width) for width in widths)
+    across = widths[east] * METRES * math.cos(math.radians(min(89.0, abs(middle[north]))))
+    metres = (across, widths[north] * METRES)
+    return " by ".join(f"{plain(each)} m" if each < 1000 else f"{plain(each / 1000)} km" for each in metres)
+
+
+def plain(number: float) -> str:
+    """Two digits, without an exponent."""
+    text = f"{float(f'{number:.2g}'):,.12f}"
+    return text.rstrip("0").rstrip(".")
+
+
 def meaning(found: LevelSet, level: int) -> str:
     """One or two plain sentences."""
     own = found.levels[level]
     factor = float(Context(prec=3, rounding=ROUND_CEILING).exp(Decimal(str(own.epsilon))))
     numbers = expected(found, level, None)
-    size = " by ".join(f"{width:.2g}" for width in numbers["cell_size"])
+    size = _in_words(found, numbers["cell_size"])
     seen = (
         f"Places about {size} in size are told apart, and a smallest cell shows up from about "
         f"{numbers['smallest_that_stands_out']:,} rows."

@@ -67,8 +67,9 @@ def cap(
     if person.quantile is not None:
         for_choice, rest = split(cost.epsilon, *CHOICE_SHARE)
         cost = Cost(rest, cost.delta)
-        with suppress(Enough):
-            rehearse(stopping_curator(table, domain, cost), cost)
+        for most in (1, CAPS[-1]):  # what each row may cost is between these
+            with suppress(Enough):
+                rehearse(stopping_curator(table, domain, row_cost(cost, rows=most)), row_cost(cost, rows=most))
         notes = {"quantile": float_at_least(person.quantile), "epsilon_of_choice": float_at_least(for_choice)}
         people = _noisy_people(table, column, domain, for_choice, source, charge)
         person = person.with_rows(choose_cap(people, float(person.quantile)))

@@ -25,7 +25,7 @@ from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.source import Source
 from covey.people import Enough, stopping_curator
 from covey.private.curator import Curator
-from covey.private.opening import poisson_sample
+from covey.private.opening import on_spark, poisson_sample
 from covey.private.sampling import RowCount, SampledTable
 from covey.private.tables import Table
 from covey.public import Domain, Neighbours
@@ -153,7 +153,8 @@ def thin(
         rate = max(SMALLEST_RATE, Fraction(min(n, _size(wish, k=k, d=domain.dimension, n=n, epsilon=rest)), n))
     notes |= _target_note(wish) | {"rate": float_at_least(rate)}
     inner = inner_cost(left, rate=rate)
-    kept = table if rate == 1 else poisson_sample(table, domain.columns, rate=rate, source=source)
+    whole = rate == 1 and not on_spark(table)  # a sample of everybody still comes to memory from a cluster
+    kept = table if whole else poisson_sample(table, domain.columns, rate=rate, source=source)
     return Thinned(kept, inner, float(1 / rate), notes | _spent(inner))
 
 

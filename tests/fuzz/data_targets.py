@@ -85,7 +85,8 @@ def made_up_data(value: tuple[str, Any, Any], folder: Path) -> None:
 
 some_bounds = st.sampled_from([Box(x=(-1, 1), y=(-1, 1)), (-1, 1), Box(y=(-1, 1)), Box((-1, 1), (-1, 1), (-1, 1))])
 cells = st.one_of(st.floats().map(str), texts, st.sampled_from(["", '"', '""', "nan", TEXT, str(CANARY), "1e5"]))
-made_up_csv = st.lists(st.lists(cells, max_size=4).map(",".join), max_size=6).map("\n".join)
+lines = st.lists(st.lists(cells, max_size=4).map(",".join), max_size=6).map("\n".join)
+made_up_csv = st.one_of(lines, lines.map(lambda text: "x,y\n0.5,0.5\n" + text))
 
 
 def damaged_folder(value: tuple[str, list[Any], Any], folder: Path) -> None:

@@ -67,3 +67,10 @@ def test_a_map_of_sites_whose_features_are_no_list_is_refused(tmp_path):
     (tmp_path / "sites.geojson").write_text('{"type": "FeatureCollection", "features": null}')
     with pytest.raises(FormatError, match="features"):
         read_centres(str(tmp_path / "sites.geojson"), ("lon", "lat"))
+
+
+def test_a_table_of_sites_with_a_stray_carriage_return_is_refused(tmp_path):
+    """Found by fuzzing."""
+    (tmp_path / "sites.csv").write_bytes(b"\rlon,lat\n0,0\n")
+    with pytest.raises(FormatError, match="CSV"):
+        read_centres(str(tmp_path / "sites.csv"), ("lon", "lat"))

@@ -83,6 +83,16 @@ def run_job(job: Callable[[], Any]) -> Any:
         raise DataError(f"{what}. Nothing is published, any charge stays") from None
 
 
+def named(name: str) -> Any:
+    """The column of this name, whatever characters it has."""
+    return F.col("`" + name.replace("`", "``") + "`")
+
+
+def numbered(names: Sequence[str]) -> list[Any]:
+    """These columns as v0, v1, ...: `mapInArrow` cannot take names with dots or backticks."""
+    return [named(name).alias(f"v{i}") for i, name in enumerate(names)]
+
+
 class SparkTable(Sealed):
     """A Spark DataFrame whose rows nobody has looked at yet."""
 
@@ -99,6 +109,10 @@ class SparkTable(Sealed):
 
     def _type(self, name: str) -> Any:
         """The Arrow type of a column, None if it has none that could be a number or an id."""
+        try:
+            self.frame.select(named(name))
+        except Exception:  # by default Spark does not tell x and X apart
+            raise DataError(f"data: Spark cannot tell column {name!r} from the others; rename it") from None
         field = self.frame.schema[name].dataType
         plain = (T.NumericType, T.BooleanType, T.StringType, T.BinaryType, T.DateType, T.TimestampType)
         return arrow_type(field) if isinstance(field, plain) else None
@@ -159,9 +173,11 @@ class SparkEngine(Sealed):
         self._reading = partial(read_rows, read or domain, maps)
         self._read, self._maps = read or domain, maps
 
+    def _names(self) -> Sequence[str]:
+        return self._read.columns or self._frame.columns
+
     def _numbers(self) -> DataFrame:
-        names = self._read.columns
-        return self._frame if names is None else self._frame.select(*(F.col(f"`{name}`") for name in names))
+        return self._frame.select(*numbered(self._names()))
 
     def total(self, query: Query) -> Integers:
         if query.size > DENSE:
@@ -202,7 +218,7 @@ class SparkEngine(Sealed):
         """Every row in one of `parts` engines, by a coin of its own: a keyed hash of the row and its copy number."""
         from covey.private.spark_people import parted
 
-        frames = parted(self._numbers(), self._read, parts, key=new_key(source))
+        frames = parted(self._numbers(), self._names(), self._read, parts, key=new_key(source))
         return [SparkEngine(frame, self._domain, read=self._read, maps=self._maps) for frame in frames]
 
     def block_outputs(self, query: BlockCentres, source: Source) -> NoReturn:  # noqa: ARG002

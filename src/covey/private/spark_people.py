@@ -25,7 +25,7 @@ from covey.private.ids import arrow_ids
 from covey.private.lattice import to_lattice
 from covey.private.people import Names
 from covey.private.rows import RowEngine
-from covey.private.spark import Batches, SparkTable, run_job
+from covey.private.spark import Batches, SparkTable, named, numbered, run_job
 from covey.private.tables import Piece, arrow_numbers, open_table
 from covey.public import Domain
 from covey.queries.base import Query
@@ -55,7 +55,7 @@ class SparkSample(SparkTable):
             raise BudgetError("sample: it was drawn and read; another one would have to be paid for")
         draw, self._draw = self._draw, None
         names = [f"v{i}" for i in range(len(self._columns))]
-        frame = self.frame.select(*(F.col(f"`{name}`") for name in self._columns))
+        frame = self.frame.select(*numbered(self._columns))
         sample = frame.mapInArrow(draw, ", ".join(f"{name} double" for name in names))
         return open_table(run_job(sample.toArrow).rename_columns(self._columns)).pieces(columns)
 
@@ -65,6 +65,9 @@ class SparkSample(SparkTable):
 
 def keep_rows(rate: Fraction, key: bytes | None, batches: Batches) -> Iterator[pa.RecordBatch]:
     """The rows of one partition that its coins keep. Runs on executors; `key` is for seeded runs only."""
+    if rate == 1:
+        yield from (_as_sample(batch.columns) for batch in batches)
+        return
     context = TaskContext.get()
     partition = 0 if context is None else context.partitionId()
     source: Source = OsSource() if key is None else SeededSource(int(keyed_words(key, partition, 1)[0]))
@@ -77,9 +80,14 @@ def keep_rows(rate: Fraction, key: bytes | None, batches: Batches) -> Iterator[p
         inside = block[: np.searchsorted(block, end)]
         block = block[len(inside) :]
         if inside.size:
-            numbers = [pa.array(arrow_numbers(column.take(pa.array(inside - first)))) for column in batch.columns]
-            yield pa.RecordBatch.from_arrays(numbers, [f"v{i}" for i in range(len(numbers))])
+            places_here = pa.array(inside - first)
+            yield _as_sample([column.take(places_here) for column in batch.columns])
         first = end
+
+
+def _as_sample(columns: Sequence[pa.Array]) -> pa.RecordBatch:
+    numbers = [pa.array(arrow_numbers(column)) for column in columns]
+    return pa.RecordBatch.from_arrays(numbers, [f"v{i}" for i in range(len(numbers))])
 
 
 class SparkCapped(SparkTable):
@@ -92,10 +100,10 @@ class SparkCapped(SparkTable):
         names = Names(key)
         told = whose(table.frame, columns, person)
         values = ", ".join(f"v{i} double" for i in range(len(columns)))
-        named = told.mapInArrow(partial(name_rows, names, domain), f"{values}, {WHO}, row long")
+        hashed = told.mapInArrow(partial(name_rows, names, domain), f"{values}, {WHO}, row long")
         copies = Window.partitionBy("low", "high", "row").orderBy("row")
-        numbered = named.withColumn("copy", F.row_number().over(copies).cast("long") - 1)
-        ranked = numbered.mapInArrow(partial(rank_rows, names), f"{values}, {WHO}, row long, copy long, rank long")
+        counted = hashed.withColumn("copy", F.row_number().over(copies).cast("long") - 1)
+        ranked = counted.mapInArrow(partial(rank_rows, names), f"{values}, {WHO}, row long, copy long, rank long")
         order = Window.partitionBy("low", "high").orderBy("rank", "row", "copy")
         first = ranked.withColumn("place", F.row_number().over(order)).filter(F.col("place") <= most)
         frame = first.select(*(F.col(f"v{i}").alias(name) for i, name in enumerate(columns)))
@@ -104,8 +112,7 @@ class SparkCapped(SparkTable):
 
 def whose(frame: DataFrame, columns: Sequence[str], person: str) -> DataFrame:
     """The columns that count, by number, and the person's: a column may be both."""
-    values = [F.col(f"`{name}`").alias(f"v{i}") for i, name in enumerate(columns)]
-    return frame.select(*values, F.col(f"`{person}`").alias("who"))
+    return frame.select(*numbered(columns), named(person).alias("who"))
 
 
 def name_rows(names: Names, domain: Domain, batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -127,15 +134,15 @@ def rank_rows(names: Names, batches: Batches) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays([*batch.columns, rank], [*batch.schema.names, "rank"])
 
 
-def parted(frame: DataFrame, domain: Domain, parts: int, *, key: bytes) -> list[DataFrame]:
+def parted(frame: DataFrame, called: Sequence[str], domain: Domain, parts: int, *, key: bytes) -> list[DataFrame]:
     """Frames that share out the rows: each by a coin that depends on its lattice point, its copy number and the key."""
     values = ", ".join(f"v{i} double" for i in range(len(frame.columns)))
-    named = frame.mapInArrow(partial(name_points, Names(key), domain), f"{values}, row long")
+    hashed = frame.mapInArrow(partial(name_points, Names(key), domain), f"{values}, row long")
     copies = Window.partitionBy("row").orderBy("row")
-    numbered = named.withColumn("copy", F.row_number().over(copies).cast("long") - 1)
-    drawn = numbered.mapInArrow(partial(draw_parts, Names(key), parts), f"{values}, part long")
+    counted = hashed.withColumn("copy", F.row_number().over(copies).cast("long") - 1)
+    drawn = counted.mapInArrow(partial(draw_parts, Names(key), parts), f"{values}, part long")
     drawn = drawn.persist(StorageLevel.MEMORY_AND_DISK)
-    columns = [F.col(f"v{i}").alias(name) for i, name in enumerate(frame.columns)]
+    columns = [F.col(f"v{i}").alias(name) for i, name in enumerate(called)]
     return [drawn.filter(F.col("part") == part).select(*columns) for part in range(parts)]
 
 
@@ -174,7 +181,7 @@ class SparkPeople(RowEngine):
     def __init__(self, table: SparkTable, domain: Domain, person: str, *, key: bytes) -> None:
         super().__init__(domain)
         table.check_person(person)
-        told = table.frame.select(F.col(f"`{person}`").alias("who"))
+        told = table.frame.select(named(person).alias("who"))
         self._people = told.mapInArrow(partial(name_people, Names(key)), WHO).groupBy("low", "high").count()
 
     def total(self, query: Query) -> NDArray[np.int64]:
