@@ -155,7 +155,7 @@ def _polygons(document: Any, name: str) -> Iterator[Any]:
             yield from document["coordinates"]
         else:
             raise FormatError(f"{name}: must be GeoJSON made of Polygon or MultiPolygon, such as a city's borders")
-    except (KeyError, TypeError):
+    except (KeyError, TypeError, RecursionError):
         raise FormatError(f"{name}: a {kind} of the GeoJSON is damaged") from None
 
 
@@ -170,7 +170,7 @@ def _edges(rings: Any, name: str) -> NDArray[np.float64]:
             if len(np.unique(corners, axis=0)) < 3:
                 raise FormatError(f"{name}: a ring of a polygon has fewer than three corners")
             parts.append(np.hstack([corners, np.roll(corners, -1, axis=0)]))
-    except (TypeError, ValueError, IndexError) as error:
+    except (TypeError, ValueError, KeyError, IndexError, OverflowError) as error:
         if isinstance(error, FormatError):
             raise
         raise FormatError(f"{name}: a polygon must be rings of [longitude, latitude] positions") from None

@@ -34,7 +34,7 @@ from covey.private.opening import check_engine, open_engine
 from covey.private.tables import Table, open_table
 from covey.private.watched import WatchedTable
 from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
-from covey.queries.zoned import ZonedCells
+from covey.queries.zoned import ZonedCells, check_size
 from covey.release import Certificate, LedgerHead
 from covey.zones import Thinning, read_zones
 
@@ -88,6 +88,8 @@ def fit_levels(
     check_engine(engine, table, what="levels", engines=ENGINES)
     side = _check_side(per_axis, domain.dimension)
     thinning = read_zones(zones, epsilon=amount("epsilon", checked[-1].epsilon), domain=domain)
+    if thinning is not None:
+        check_size((side or MOST_PER_AXIS[domain.dimension]) ** domain.dimension, len(thinning.regions.areas))
     try:
         return _run(
             checked,

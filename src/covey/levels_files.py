@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from covey.storage import write_whole
 
 FORMAT, VERSION = "covey-levels", 1
 MOST_KEYS = 2**24
+_FRACTION = re.compile(r"[0-9]{1,60}(/[0-9]{1,60})?")  # no exponents, which may be astronomic
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,6 +106,8 @@ def _levels(given: Document) -> LevelSet:
         raise ValueError("the counts do not match the levels and cells")
     if len(cells) and not (cells.min() >= 0 and cells.max() < side**d and (rates > 0).all() and (rates <= 1).all()):
         raise ValueError("a key has no cell or no rate")
+    if not _FRACTION.fullmatch(given.rows_epsilon):
+        raise ValueError("the epsilon of the number of rows is no fraction")
     for_rows = exactly(given.rows_epsilon)
     rising = [for_rows, *(exactly(each.epsilon) for each in levels)]
     if for_rows <= 0 or any(a >= b for a, b in pairwise(rising)):

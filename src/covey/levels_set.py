@@ -18,7 +18,7 @@ from covey.coreset import Coreset
 from covey.errors import ParameterError
 from covey.fitting import amount
 from covey.levels_cells import Boxes, Layer, boxes_of, quick_clusters
-from covey.levels_words import choice, expected, meaning
+from covey.levels_words import choice, expected, meaning, variance
 from covey.post.distances import add_up, nearest
 from covey.public import Domain
 from covey.release import Certificate, Release
@@ -101,12 +101,11 @@ class LevelSet:
         shape = (self.per_axis,) * self.domain.dimension
         cells, strength = math.prod(shape), float(self.strength(level))
         scale = 1 / strength
-        variance = 1 / (2 * math.sinh(strength / 2) ** 2)
         widest = np.zeros(cells)
         np.maximum.at(widest, self.cells, scale / self.rates)
         fine = Layer(
             add_up(self.cells, self.counts[level] / self.rates, cells).reshape(shape),
-            add_up(self.cells, variance / self.rates**2, cells).reshape(shape),
+            add_up(self.cells, variance(strength) / self.rates**2, cells).reshape(shape),
             widest.reshape(shape),
         )
         return boxes_of(fine, whole=self.rows(level))

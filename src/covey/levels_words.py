@@ -57,8 +57,8 @@ def _sentence(chosen: str, own: float, whole: float) -> str:
 
 def weaker(rate: float, epsilon: float) -> float:
     """ln(1 + q(e^ε - 1)): what a row that is kept at the rate q is promised, rounded up."""
-    odds = _UP.subtract(_UP.exp(Decimal(str(epsilon))), Decimal(1))
-    inside = _UP.add(_UP.multiply(Decimal(rate), odds), Decimal(1))
+    odds = _UP.subtract(_UP.next_plus(_UP.exp(Decimal(str(epsilon)))), Decimal(1))
+    inside = _UP.add(_UP.multiply(Decimal(str(rate)), odds), Decimal(1))
     return float_at_least(Fraction(_UP.next_plus(_UP.ln(inside))))
 
 
@@ -84,7 +84,12 @@ def expected(found: LevelSet, level: int, k: int | None) -> dict[str, Any]:
 
 
 def _rows_error(found: LevelSet, strength: float) -> int:
-    return math.ceil(1.96 * math.sqrt(float((found.rates**-2.0).sum()) / 2) / math.sinh(strength / 2))
+    return math.ceil(1.96 * math.sqrt(float((found.rates**-2.0).sum()) * variance(strength)))
+
+
+def variance(strength: float) -> float:
+    """Of discrete Laplace noise: 2p/(1-p)² = 1/(2 sinh²(s/2)), in a form that no epsilon overflows."""
+    return 2 * math.exp(-strength) / math.expm1(-strength) ** 2
 
 
 def tail(strength: float, share: float) -> int:

@@ -29,11 +29,12 @@ from covey.public import Box, Domain, Neighbours, Person
 from covey.zones_map import Area, Regions
 
 MOST_ZONES, MOST_KINDS, MOST_EDGES = 1_000, 64, 100_000
+WORLD = (180.0, 90.0)
 FARTHEST = 1e6  # half-widths of the domain: a corner beyond is in other units
 NOTE = (
     "rows in a zone (or people with a row in it) were kept with its rate before anything else was done, and are "
-    "promised its epsilon (and its rate times delta); sizes count kept rows; moving a row across a zone's border is "
-    "covered by the sum of both epsilons"
+    "promised its epsilon (and its rate times delta); a row outside the bounds counts where it was moved to, at their "
+    "edge; sizes count kept rows; moving a row across a zone's border is covered by the sum of both epsilons"
 )
 
 
@@ -112,6 +113,7 @@ class Zones:
         mine = [each.region for each in self.zones if each.epsilon == epsilon]
         regions = [each for each in mine if isinstance(each, Region)]
         axes = self._axes(domain) if regions else (0, 0)
+        _check_world(regions, domain, axes)
         polygons = [_on_lattice(edges, domain, axes) for region in regions for edges in region.polygons]
         boxes = [_box_on_lattice(each, domain) for each in mine if isinstance(each, Box)]
         corners = np.array(boxes, dtype=np.float64).reshape(len(boxes), 2, domain.dimension)
@@ -190,6 +192,22 @@ def _pair(pair: Any, number: int) -> Zone:
     return Zone(f"zone {number}", _amount(pair[1], number), pair[0])
 
 
+def _check_world(regions: Sequence[Region], domain: Domain, axes: tuple[int, int]) -> None:
+    """Refuse a polygon that leaves the map of the world: the rows that it means, on the other side, would be missed."""
+    reach = [abs(domain.middle[axis]) + domain.half[axis] for axis in axes]
+    if domain.columns is None:
+        earth = domain.dimension == 2 and reach == list(WORLD)
+    else:
+        try:
+            earth = find_axes(domain.names) == axes and all(a <= b for a, b in zip(reach, WORLD, strict=True))
+        except ParameterError:
+            earth = False
+    if earth and any((np.abs(edges) > (*WORLD, *WORLD)).any() for each in regions for edges in each.polygons):
+        raise ParameterError(
+            "zones", "a polygon reaches beyond longitude 180 or latitude 90; cut it in two at the 180th meridian"
+        )
+
+
 def _on_lattice(edges: NDArray[np.float64], domain: Domain, axes: tuple[int, int]) -> NDArray[np.float64]:
     middle, half = (np.array(each)[[*axes, *axes]] for each in (domain.middle, domain.half))
     with np.errstate(over="ignore"):
@@ -241,12 +259,14 @@ class Thinning:
 
     def notes(self, delta: Fraction = Fraction(0)) -> dict[str, Any]:
         """For the certificate: every zone's epsilon and rate, never how many rows it has."""
-        kinds = {area.epsilon: rate for area, rate in zip(self.regions.areas, self.rates[1:].tolist(), strict=True)}
+        words = self.coins.keeping[1:]
+        rates = (float_at_least(Fraction(each, ALWAYS)) for each in words)  # never below what the coins do
+        kinds = {area.epsilon: rate for area, rate in zip(self.regions.areas, rates, strict=True)}
         zones: list[dict[str, Any]] = []
         for each in self.zones.zones:
             rate = kinds[each.epsilon]
             zone = {"name": each.name, "epsilon": float_at_least(each.epsilon), "rate": rate}
-            zones.append(zone | ({"delta": float_at_least(Fraction(rate) * delta)} if delta else {}))
+            zones.append(zone | ({"delta": float_at_least(exactly(rate) * delta)} if delta else {}))
         return {"zones": zones, "zones_note": NOTE}
 
 
@@ -267,6 +287,10 @@ def read_zones(
         raise ParameterError("zones", "are proven for add-remove only; use neighbours='add-remove'")
     known = Zones.read(zones)
     regions = known.on(domain)
+    if not any(area.near_domain for area in regions.areas):
+        raise ParameterError(
+            "zones", "all lie outside the bounds, so no row could be in one; are longitude and latitude exchanged?"
+        )
     rates = [ALWAYS]
     for area in regions.areas:
         if area.epsilon > epsilon:

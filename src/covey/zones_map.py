@@ -75,6 +75,13 @@ class Area:
         both = [edges.reshape(-1, 2) for edges in self.polygons]
         return [np.stack([each.min(axis=0) - 2 * BORDER, each.max(axis=0) + 2 * BORDER]) for each in both]
 
+    @property
+    def near_domain(self) -> bool:
+        """Whether some zone of it comes near the domain, by the ends of polygons and boxes; if not, no row is in it."""
+        limit = self.domain.limit
+        boxes = [(low - BORDER, high + BORDER) for low, high in self.boxes]
+        return any(bool((low <= limit).all() and (high >= -limit).all()) for low, high in [*self._ends, *boxes])
+
     @cached_property
     def _lookup(self) -> tuple[Bits, Bits]:
         return _polygon_cells(self.polygons, self.domain, _LOOKUP)

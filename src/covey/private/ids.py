@@ -1,9 +1,9 @@
 """Who a row belongs to: a person column of any table, as Arrow arrays of one of two types.
 
 Whole numbers and booleans become int64; text, bytes and decimals become large_binary, and so do pieces with numbers
-that int64 does not hold, told as text: 2^63 as its digits, 0.5 as no whole number is. Cells are equal ids if and only if
-they are equal, in whichever piece or file they stand, whatever its type; a number without a fraction is the same id as
-the whole number. Missing values, NaN among them, are null. No message repeats an id.
+that int64 does not hold, told as text: 2^63 by its digits, 0.5 as no whole number is. Cells are equal ids if and only
+if they are equal, in whichever piece or file they stand, whatever its type; a number without a fraction is the same id
+as the whole number. Missing values, NaN among them, are null. No message repeats an id.
 """
 
 from __future__ import annotations

@@ -16,6 +16,12 @@ from covey.queries.grid import MOST_CELLS, Grid
 from covey.zones_map import Regions
 
 
+def check_size(cells: int, kinds: int) -> None:
+    """Refuse a grid that is too fine for so many kinds of zones: from public numbers, so before anything is paid."""
+    if cells * (kinds + 1) > MOST_CELLS:
+        raise ParameterError("zones", f"{kinds} different epsilons on {cells} cells: at most 2^24 in all")
+
+
 @dataclass(frozen=True, eq=False)
 class ZonedCells:
     """The number of rows for every key: a cell of a grid and one of the zones that rows in it can be in.
@@ -36,8 +42,7 @@ class ZonedCells:
         """The query of a grid with zones, or without any."""
         grid = Grid(domain, per_axis)
         zones = 1 if regions is None else len(regions.areas) + 1
-        if grid.cells * zones > MOST_CELLS:
-            raise ParameterError("zones", f"{zones - 1} different epsilons on {grid.cells} cells: at most 2^24 in all")
+        check_size(grid.cells, zones - 1)
         every = np.ones((1, grid.cells), dtype=np.bool_) if regions is None else regions.possible(per_axis)
         zone, cell = np.nonzero(every)
         keys = np.full(every.size, -1, dtype=np.int64)
