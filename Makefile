@@ -51,6 +51,9 @@ lint: .venv/.dev
 audit: .venv/.dev studio-assets chromium java
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m slow
 	$(BIN)/covey audit --full --out docs/audit --resume
+	$(BIN)/python tests/statistical/full.py --out docs/audit/noise.json
+	$(BIN)/python tests/faults/full.py --kills 500 --out docs/audit/faults.json
+	$(BIN)/python tests/fuzz/full.py --inputs 100000 --out docs/audit/fuzz.json
 
 bench: .venv/.dev
 	$(BIN)/python benchmarks/noise.py

@@ -106,7 +106,12 @@ def start_spark(master: str | None) -> None:
         from covey.private.spark import start_session
     except ImportError:
         raise ParameterError("engine", "'spark' needs pyspark: pip install 'covey[spark]', and Java 17") from None
-    start_session(master)
+    try:
+        start_session(master)
+    except Exception as error:  # Spark's own errors are long
+        raise ParameterError(
+            "engine", f"Spark could not be started ({type(error).__name__}); check --master and Java"
+        ) from None
 
 
 def read_sites(path: str, data: str, domain: Box | Ball, options: Shared) -> list[list[float]]:

@@ -104,8 +104,12 @@ def _levels(given: Document) -> LevelSet:
     levels = tuple(Level(*each) for each in given.levels)
     if not counts or len(counts) != len(levels) or any(each.shape != cells.shape for each in (*counts, rates)):
         raise ValueError("the counts do not match the levels and cells")
-    if len(cells) and not (cells.min() >= 0 and cells.max() < side**d and (rates > 0).all() and (rates <= 1).all()):
+    if len(cells) and not (
+        cells.min() >= 0 and cells.max() < side**d and (rates >= 2.0**-64).all() and (rates <= 1).all()
+    ):
         raise ValueError("a key has no cell or no rate")
+    if abs(given.rows_noisy) >= 2**63:
+        raise ValueError("the number of rows is beyond 64 bits")
     if not _FRACTION.fullmatch(given.rows_epsilon):
         raise ValueError("the epsilon of the number of rows is no fraction")
     for_rows = exactly(given.rows_epsilon)

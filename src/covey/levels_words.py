@@ -17,16 +17,16 @@ from covey.errors import ParameterError
 from covey.events import float_at_least
 from covey.geo import find_axes
 from covey.post.distances import add_up, nearest
-from covey.release import Certificate, in_full
+from covey.release import UNCOVERED, Certificate, in_full
 
 if TYPE_CHECKING:
     from covey.levels_set import LevelSet
 
 ALONE, SLIDER, RAW = CHOICES = ("in advance", "on the slider", "with sight of raw data")
-NOT_COVERED = "level chosen with sight of raw data: the choice is not covered"
+NOT_COVERED = f"level chosen with sight of raw data: {UNCOVERED}"
 HIDDEN_FACTOR = 0.03  # of the square of what may be hidden: calibrated, docs/slider.md says how
 METRES = 111_320.0  # of a degree of latitude
-_UP = Context(prec=60, rounding=ROUND_CEILING)
+_UP, _SHORT = (Context(prec=digits, rounding=ROUND_CEILING) for digits in (60, 3))
 
 
 def choice(found: LevelSet, level: int, chosen: str, notes: dict[str, Any]) -> Certificate:
@@ -35,8 +35,8 @@ def choice(found: LevelSet, level: int, chosen: str, notes: dict[str, Any]) -> C
         raise ParameterError("chosen", f"must be one of {', '.join(map(repr, CHOICES))}")
     whole, own = found.certificate, found.levels[level]
     epsilon = own.epsilon if chosen == ALONE else whole.epsilon
-    parameters = {**notes, "level": own.name, "chosen": chosen, "choice": _sentence(chosen, own.epsilon, whole.epsilon)}
-    parameters |= {"epsilon_of_all_levels": whole.epsilon, **whole.parameters}
+    told = {"level": own.name, "chosen": chosen, "choice": _sentence(chosen, own.epsilon, whole.epsilon)}
+    parameters = {**whole.parameters, **notes, **told, "epsilon_of_all_levels": whole.epsilon}
     if "zones" in parameters:
         parameters["zones"] = [
             {**zone, "epsilon": min(zone["epsilon"], weaker(zone["rate"], epsilon))} for zone in parameters["zones"]
@@ -156,7 +156,7 @@ def plain(number: float) -> str:
 def meaning(found: LevelSet, level: int) -> str:
     """One or two plain sentences."""
     own = found.levels[level]
-    factor = float(Context(prec=3, rounding=ROUND_CEILING).exp(Decimal(str(own.epsilon))))
+    factor = _SHORT.create_decimal(_UP.next_plus(_UP.exp(Decimal(str(own.epsilon)))))  # exp rounds to the nearest
     numbers = expected(found, level, None)
     size = _in_words(found, numbers["cell_size"])
     seen = (

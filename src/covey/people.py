@@ -30,6 +30,7 @@ from covey.public import Domain, Neighbours, Person
 from covey.queries.people import PeopleByRows
 
 CAPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
+LEAST_EPSILON = Fraction(1, 10**6)  # as for a whole fit
 CHOICE_SHARE = (1, 19)  # of epsilon: 5% for the choice of m, where that is asked for
 
 
@@ -69,14 +70,24 @@ def cap(
         cost = Cost(rest, cost.delta)
         for most in (1, CAPS[-1]):  # what each row may cost is between these
             with suppress(Enough):
-                rehearse(stopping_curator(table, domain, row_cost(cost, rows=most)), row_cost(cost, rows=most))
+                rehearse(stopping_curator(table, domain, each_row(cost, most)), each_row(cost, most))
         notes = {"quantile": float_at_least(person.quantile), "epsilon_of_choice": float_at_least(for_choice)}
         people = _noisy_people(table, column, domain, for_choice, source, charge)
         person = person.with_rows(choose_cap(people, float(person.quantile)))
-    each = row_cost(cost, rows=person.rows)
+    each = each_row(cost, person.rows)
     notes |= {"rows_per_person": person.rows, "epsilon_per_row": float_at_least(each.epsilon)}
     kept = cap_rows(table, domain, column, most=person.rows, key=new_key(source))
     return Capped(kept, each, person, notes)
+
+
+def each_row(cost: Cost, rows: int) -> Cost:
+    """What each of a person's rows may cost; refused if that is less than anybody may ask for."""
+    each = row_cost(cost, rows=rows)
+    if each.epsilon < LEAST_EPSILON:
+        raise ParameterError(
+            "rows_per_person", f"of {rows:,} leaves less than 0.000001 of epsilon for each row; choose fewer"
+        )
+    return each
 
 
 def _noisy_people(

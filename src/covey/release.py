@@ -20,6 +20,7 @@ from covey.storage import write_whole
 
 FORMAT, VERSION = "covey-release", 1
 MOST_EPSILON = 10**4
+UNCOVERED = "the choice is not covered"  # what no merge may hide
 _UP, _DIGITS = Context(prec=3, rounding=ROUND_CEILING), Context(prec=40)  # never the caller's own precision
 _RULES = {
     frozenset({"largest"}): "nobody is in more than one of them, so the weakest promise among them holds for everyone",
@@ -90,9 +91,10 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
                 f"Rows in its {where} are promised more: epsilon = {told}; moving a row across a border of a zone is "
                 "covered by both amounts together."
             )
-        if isinstance(choice, str):
-            lines.append(f"{choice[:1].upper()}{choice[1:]}.")
-        return lines
+        of_parts = [each.parameters.get("choice") for each in self.leaves()] if self.parts else []
+        words = [each for each in [choice, *of_parts] if isinstance(each, str)]
+        uncovered = [each for each in words if each == choice or UNCOVERED in each]
+        return lines + [f"{each[:1].upper()}{each[1:]}." for each in dict.fromkeys(uncovered)]
 
     @property
     def statement(self) -> str:

@@ -170,10 +170,11 @@ def _feature(feature: Any, number: int) -> Zone:
 def _epsilon(properties: Mapping[str, Any], number: int) -> Fraction:
     from covey.levels_set import USUAL_LEVELS
 
-    if properties.get("epsilon") is not None:
-        return _amount(properties["epsilon"], number)
     usual = {level.name: level.epsilon for level in USUAL_LEVELS}
     level = properties.get("level")
+    if properties.get("epsilon") is not None:  # of both the stricter one; another thing's "level" says nothing
+        given = _amount(properties["epsilon"], number)
+        return min(given, exactly(usual[level])) if isinstance(level, str) and level in usual else given
     if not isinstance(level, str) or level not in usual:
         options = ", ".join(map(repr, usual))
         raise ParameterError("zones", f"zone {number} needs a property 'epsilon', or 'level', one of {options}")

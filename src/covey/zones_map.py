@@ -79,8 +79,8 @@ class Area:
     def near_domain(self) -> bool:
         """Whether some zone of it comes near the domain, by the ends of polygons and boxes; if not, no row is in it."""
         limit = self.domain.limit
-        boxes = [(low - BORDER, high + BORDER) for low, high in self.boxes]
-        return any(bool((low <= limit).all() and (high >= -limit).all()) for low, high in [*self._ends, *boxes])
+        boxes = [np.stack([low - BORDER, high + BORDER]) for low, high in self.boxes]
+        return any(bool((each[0] <= limit).all() and (each[1] >= -limit).all()) for each in self._ends + boxes)
 
     @cached_property
     def _lookup(self) -> tuple[Bits, Bits]:

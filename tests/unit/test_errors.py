@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import covey.fitting as fitting
 from conftest import settings_of
 from covey import (
     Ball,

@@ -18,6 +18,7 @@ from covey.levels_files import from_json, to_json
 from covey.levels_words import weaker
 from covey.noise.chain import ChainedLaplace, stay
 from covey.public import resolve_bounds
+from covey.studio.view import promise
 from covey.zones import ALWAYS, read_zones
 
 UNIT = Box((0, 1), (0, 1))
@@ -102,6 +103,21 @@ def test_a_file_cannot_keep_its_reader_busy_with_an_astronomic_number():
         assert time.process_time() - started < 0.5
 
 
+@pytest.mark.parametrize("change", [{"rows_noisy": 10**400}, {"rates": [1e-300] * 4, "cells": [0, 1, 2, 3]}])
+def test_a_file_with_absurd_numbers_is_refused(change):
+    document = json.loads(to_json(slider.fit_levels(ROWS, bounds=UNIT, per_axis=2)))
+    with pytest.raises(FormatError):
+        from_json(json.dumps({**document, **change}).encode())
+
+
+def test_a_file_cannot_speak_for_the_choice():
+    document = json.loads(to_json(slider.fit_levels(ROWS, bounds=UNIT, per_axis=2)))
+    document["certificate"]["parameters"] |= {"choice": "all is well", "chosen": "in advance", "level": "x", "k": 9}
+    found = from_json(json.dumps(document).encode()).release(1, 2, chosen="with sight of raw data").certificate
+    assert "not covered" in found.statement
+    assert (found.parameters["level"], found.parameters["k"]) == ("very private", 2)
+
+
 def test_all_three_ways_of_choosing_stay_honest_after_a_file(tmp_path):
     zones = [(Box((0, 0.5), (0, 0.5)), 0.3)]
     found = slider.fit_levels(ROWS, bounds=UNIT, zones=zones, random_state=1, per_axis=4)
@@ -117,6 +133,25 @@ def test_all_three_ways_of_choosing_stay_honest_after_a_file(tmp_path):
             assert ("not covered" in one.parameters["choice"]) == (chosen == "with sight of raw data")
             [zone] = one.parameters["zones"]
             assert zone["epsilon"] <= 0.3
+
+
+def test_the_factor_that_is_told_is_never_rounded_down():
+    """A factor "of at most" 1.28 for e^0.25 = 1.284 would promise too much; decimal's exp ignores the rounding."""
+    levels = [(f"level {i}", i / 20) for i in range(1, 20)]
+    found = slider.fit_levels(ROWS, bounds=UNIT, levels=levels, per_axis=1)
+    for level, (_, epsilon) in enumerate(levels):
+        for words in (found.meaning(level), promise(epsilon)):
+            told = float(words.rpartition("at most ")[2].rstrip("."))
+            assert math.exp(epsilon) <= told <= 1.01 * math.exp(epsilon)
+
+
+def test_a_merge_does_not_hide_that_a_choice_is_not_covered():
+    one, two = (slider.fit_levels(ROWS, bounds=UNIT, per_axis=4, dataset=name) for name in ("a", "b"))
+    seen = one.coreset(2, chosen="with sight of raw data")
+    for disjoint in (True, False):
+        assert "not covered" in seen.merge(two.coreset(2), disjoint=disjoint).certificate.statement
+    assert "not covered" not in one.coreset(2).merge(two.coreset(2), disjoint=True).certificate.statement
+    assert "not covered" in seen.reduce(3).kmeans(2).certificate.statement
 
 
 # --- zones ------------------------------------------------------------------------------------------------------------
@@ -135,6 +170,14 @@ def test_what_a_zone_is_promised_is_never_rounded_below_what_its_rate_gives():
             for epsilon in (0.1, 0.5, 2.0):
                 true = (1 + exact * (Decimal(str(epsilon)).exp() - 1)).ln()
                 assert Decimal(str(weaker(zone["rate"], epsilon))) >= true
+
+
+def test_of_an_epsilon_and_a_level_the_stricter_one_counts():
+    for epsilon, level, kept in ((0.2, "most private", 0.1), (0.05, "most private", 0.05), (0.2, "storey 3", 0.2)):
+        zone = rectangle(0, 0, 1, 1, epsilon=epsilon)
+        zone["properties"]["level"] = level
+        [area] = earth(collection(zone)).regions.areas
+        assert area.epsilon == Fraction(str(kept))
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from covey.algorithms.registry import ALGORITHMS, find
-from covey.audit import replay, transcript
+from covey.algorithms.registry import find
+from covey.audit import replay, targets, transcript
 from covey.audit.blackbox import attack, attack_mechanism, share
 from covey.audit.cases import PAIRS, Case, cases
 from covey.audit.mechanisms import experiments
@@ -75,7 +75,7 @@ def plan(size: Size, *, algorithms: Sequence[str] | None = None) -> list[Cell]:
     sources = fingerprint()
     return [
         *(_mechanisms(size, sources) if algorithms is None else ()),
-        *_tapes(size, sources, list(ALGORITHMS) if algorithms is None else algorithms),
+        *_tapes(size, sources, targets.names() if algorithms is None else algorithms),
         *_fits(size, sources, algorithms),
     ]
 
@@ -110,7 +110,7 @@ def _tapes(size: Size, sources: str, algorithms: Iterable[str]) -> list[Cell]:
             f"{kind} of {name}, {relation}",
         )
         for name in algorithms
-        for relation in ALGORITHMS[name].neighbours
+        for relation in targets.find(name).relations
         for kind in ("replay", "transcript")
         for start in starts
     ]

@@ -36,6 +36,7 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {  # settings that lead to oth
     "grid": ({}, {"keep_synopsis": True}),
     "auto": ({}, {"keep_synopsis": True}),
     "blocks": ({}, {"rule": "gkm"}),
+    "genetic": ({}, {"rate": 0.05, "least_rounds": 1, "most_rounds": 6}),  # the noisy number of rows sets the rounds
     "ball-coreset": ({}, {"rows_per_part": 30}, {"radius_method": "exponential"}, {"weights": "printed"}),
     "net-coreset": ({}, {"base": "net", "c": 2, "rounds": 2}, {"base": "grid", "base_centres": 2}),
     "max-cover": ({}, {"averages": "noisy-avg"}, {"final_round": False, "bound": "exact"}),

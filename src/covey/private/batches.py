@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,9 +44,14 @@ class Batches(Sealed):
 
     def close(self) -> NDArray[np.float64]:
         """All rows as one table; the collection is empty afterwards."""
+        with self.closing() as rows:
+            return rows
+
+    @contextmanager
+    def closing(self) -> Iterator[NDArray[np.float64]]:
+        """All rows as one table; the collection is empty afterwards, unless what is done with them here fails."""
         with self._lock:
             if not self._parts:
                 raise DataError("points: no batch was sent yet; POST api/batches first")
-            rows = np.concatenate(self._parts)
+            yield np.concatenate(self._parts)
             self._parts = []
-            return rows

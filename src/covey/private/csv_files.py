@@ -32,6 +32,7 @@ NUMBER = r"^\s*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[iI][nN][fF]([iI][nN][iI][
 BOM, QUOTE = b"\xef\xbb\xbf", b'"'
 COMMA, NEWLINE, SPACE = 44, 10, 32
 LONGEST_LINE = 2**16
+NEARLY = r"[+-]?[\d.]*\d[\d.]*([eE][+-]?\d*)?"  # a number with a slip in it: ".0.5", "1.2.3"
 LONGEST_COUNT = 9  # digits of a column name that is a number
 BLOCK = 2**22  # bytes that are read at a time
 SNIFF_ROWS = 1000  # how far the schema check looks
@@ -216,14 +217,18 @@ def _evenly(commas: NDArray[np.intp], starts: NDArray[np.intp], ends: NDArray[np
     return each == 0 or bool((table[:, 0] >= starts).all() and (table[:, -1] < ends).all())
 
 
+def _nearly(part: str) -> bool:
+    return re.fullmatch(NUMBER, part) is not None or re.fullmatch(NEARLY, part) is not None
+
+
 def _look_like_a_row(names: Sequence[str]) -> bool:
     """Whether a header holds numbers that do not count columns: the file then begins with a person's row.
 
     Names may count: from 0 or 1, by their own place in the line, or as three or more whole numbers in a row (years).
-    Several numbers in one cell ("12.5;47.3") are a row with another separator.
+    Several numbers in one cell ("12.5;47.3") are a row with another separator; so is a number with a slip (".0.5").
     """
     cells = ([part for part in re.split(r"[\s;|,]+", name) if part] for name in names)
-    numbers = [(i, cell) for i, cell in enumerate(cells) if cell and all(re.fullmatch(NUMBER, part) for part in cell)]
+    numbers = [(i, cell) for i, cell in enumerate(cells) if cell and all(map(_nearly, cell))]
     if not numbers:
         return False
     if any(len(cell) > 1 or not cell[0].isdecimal() or len(cell[0]) > LONGEST_COUNT for _, cell in numbers):

@@ -25,7 +25,8 @@ def points_to_csv(source: Path, target: Path) -> None:
     kind = document.get("type") if isinstance(document, dict) else None
     features = document.get("features") if kind == "FeatureCollection" else None
     if kind == "MultiPoint":
-        features = [{"geometry": {"coordinates": each}} for each in document.get("coordinates") or ()]
+        points = document.get("coordinates")
+        features = [{"geometry": {"coordinates": each}} for each in points] if isinstance(points, list) else None
     if not isinstance(features, list):
         raise DataError("data: the JSON document is not a GeoJSON FeatureCollection of points")
     with target.open("wb") as file:

@@ -53,7 +53,12 @@ def check_engine(wanted: str, table: Table, *, what: str, engines: tuple[str, ..
 def open_engine(wanted: str, table: Table, domain: Domain, *, engines: tuple[str, ...] = ENGINES) -> Engine:
     """The engine of a table. Files are streamed where `engines` allow it, and read into memory otherwise."""
     if on_spark(table):
-        engine: Engine = _spark().SparkEngine(table.frame, domain)  # type: ignore[attr-defined]
+        engine: Engine = _spark().SparkEngine(
+            table.frame,  # type: ignore[attr-defined]
+            domain,
+            held=table,
+            finish=table.check_unchanged,
+        )
         return engine
     if wanted != "memory" and _streamed(table) and "files" in engines:
         return StreamEngine(table, domain)

@@ -210,7 +210,7 @@ def grouped(units: Callable[[], Iterator[Callable[[], Group]]]) -> Iterator[Grou
                     break
         if held:
             yield Group.joined(held).merged()
-        low, width = high, high - low
+        low, width = high, 2 * (high - low)  # a crowded range says nothing about the next
 
 
 def _between(group: Group, low: int, high: int) -> Group:

@@ -83,6 +83,25 @@ def run_job(job: Callable[[], Any]) -> Any:
         raise DataError(f"{what}. Nothing is published, any charge stays") from None
 
 
+def input_files(frame: DataFrame) -> list[str]:
+    """The files that a frame is made from, as far as it is and Spark tells: Spark Connect does not."""
+    return list(frame.inputFiles()) if hasattr(frame.sparkSession, "_jsc") else []
+
+
+def stamps(frame: DataFrame, files: Iterable[str]) -> dict[str, tuple[int, int] | None]:
+    """The size of each file and when it was written, as its file system has it; None for one that is not there."""
+    found: dict[str, tuple[int, int] | None] = {}
+    for name in files:
+        session: Any = frame.sparkSession
+        try:
+            path = session._jvm.org.apache.hadoop.fs.Path(session._jvm.java.net.URI(name))
+            status = path.getFileSystem(session._jsc.hadoopConfiguration()).getFileStatus(path)
+            found[name] = int(status.getLen()), int(status.getModificationTime())
+        except Exception:
+            found[name] = None
+    return found
+
+
 def named(name: str) -> Any:
     """The column of this name, whatever characters it has."""
     return F.col("`" + name.replace("`", "``") + "`")
@@ -102,6 +121,7 @@ class SparkTable(Sealed):
         self.frame = frame
         self.names = tuple(frame.columns)
         self.width = len(self.names)
+        self.stamps = stamps(frame, input_files(frame))
         if not self.names:
             raise DataError("data: 0 feature(s): the frame has no columns while a minimum of 1 is required.")
         if len(set(self.names)) < self.width:
@@ -129,10 +149,15 @@ class SparkTable(Sealed):
         family_of(person, pa.null() if kind is None else kind)
 
     def check_unchanged(self) -> None:
-        """What a DataFrame reads is Spark's to watch: a file that is replaced makes its job fail."""
+        """Refuse files that are no longer those that were opened: Spark itself would read the new rows in its next job,
+        and proofs of several passes are about one set of rows. Rows that do not come from files are not watched."""
+        if stamps(self.frame, self.stamps) != self.stamps:
+            raise DataError("data: a file changed while Spark read it; nothing is published, any charge stays")
 
     def rows(self) -> int:
-        return int(run_job(self.frame.count))
+        count = int(run_job(self.frame.count))
+        self.check_unchanged()
+        return count
 
     def pieces(self, columns: Sequence[str] | None) -> Iterator[Piece]:  # noqa: ARG002
         raise ParameterError("engine", "rows of a Spark DataFrame stay on the cluster: use engine='spark', or a sample")
@@ -168,8 +193,18 @@ class SparkEngine(Sealed):
 
     nodes_at_once = NODES
 
-    def __init__(self, frame: DataFrame, domain: Domain, *, read: Domain | None = None, maps: tuple[RowMap, ...] = ()):
-        self._frame, self._domain = frame, domain
+    def __init__(
+        self,
+        frame: DataFrame,
+        domain: Domain,
+        *,
+        read: Domain | None = None,
+        maps: tuple[RowMap, ...] = (),
+        held: object = None,  # what Spark keeps for this engine, while somebody holds it
+        finish: Callable[[], None] | None = None,  # called after every job, before its answer is used
+    ) -> None:
+        self._finish = finish
+        self._frame, self._domain, self._held = frame, domain, held
         self._reading = partial(read_rows, read or domain, maps)
         self._read, self._maps = read or domain, maps
 
@@ -179,12 +214,18 @@ class SparkEngine(Sealed):
     def _numbers(self) -> DataFrame:
         return self._frame.select(*numbered(self._names()))
 
+    def _run(self, job: Callable[[], Any]) -> Any:
+        answer = run_job(job)
+        if self._finish is not None:
+            self._finish()
+        return answer
+
     def total(self, query: Query) -> Integers:
         if query.size > DENSE:
             return self._by_key(partial(send_pairs, self._reading, query), query.size)
         sent = self._numbers().mapInArrow(partial(send_totals, self._reading, query), VECTOR)
         total = np.zeros(query.size, dtype=np.int64)
-        for row in run_job(sent.collect):
+        for row in self._run(sent.collect):
             total += np.frombuffer(row[0], dtype="<i8")
         return total
 
@@ -196,7 +237,7 @@ class SparkEngine(Sealed):
 
     def _pairs(self, send: Callable[[Batches], Iterator[pa.RecordBatch]]) -> tuple[Integers, Integers]:
         sums = self._numbers().mapInArrow(send, PAIRS).groupBy("key").agg(F.sum("number").alias("number"))
-        table = run_job(sums.toArrow)
+        table = self._run(sums.toArrow)
         keys, numbers = (table.column(name).to_numpy().astype(np.int64) for name in ("key", "number"))
         order = np.argsort(keys)
         return keys[order], numbers[order]
@@ -211,15 +252,17 @@ class SparkEngine(Sealed):
         """Counts again: a job more, and nothing to keep."""
 
     def projected(self, projection: Projection) -> SparkEngine:
-        maps = (*self._maps, projection.apply)
-        return SparkEngine(self._frame, projection.target, read=self._read, maps=maps)
+        return self._narrower(self._frame, projection.target, (*self._maps, projection.apply), self._held)
 
     def split(self, parts: int, source: Source) -> list[SparkEngine]:
         """Every row in one of `parts` engines, by a coin of its own: a keyed hash of the row and its copy number."""
         from covey.private.spark_people import parted
 
-        frames = parted(self._numbers(), self._names(), self._read, parts, key=new_key(source))
-        return [SparkEngine(frame, self._domain, read=self._read, maps=self._maps) for frame in frames]
+        frames, held = parted(self._numbers(), self._names(), self._read, parts, key=new_key(source))
+        return [self._narrower(frame, self._domain, self._maps, (held, self._held)) for frame in frames]
+
+    def _narrower(self, frame: DataFrame, domain: Domain, maps: tuple[RowMap, ...], held: object) -> SparkEngine:
+        return SparkEngine(frame, domain, read=self._read, maps=maps, held=held, finish=self._finish)
 
     def block_outputs(self, query: BlockCentres, source: Source) -> NoReturn:  # noqa: ARG002
         raise ParameterError("engine", "blocks of rows are clustered in memory: use engine='memory', or a sample")

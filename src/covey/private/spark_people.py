@@ -5,7 +5,9 @@ Proofs: noise/gaps.md, budget/amplify.md, people.md.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from typing import Any, NoReturn
@@ -46,6 +48,7 @@ class SparkSample(SparkTable):
 
     def __init__(self, table: SparkTable, columns: Sequence[str] | None, *, rate: Fraction, source: Source) -> None:
         super().__init__(table.frame)
+        self.stamps = table.stamps
         self._columns = list(columns or table.names)
         key = new_key(source) if source.seeded else None
         self._draw: Any = partial(keep_rows, rate, key)
@@ -57,7 +60,9 @@ class SparkSample(SparkTable):
         names = [f"v{i}" for i in range(len(self._columns))]
         frame = self.frame.select(*numbered(self._columns))
         sample = frame.mapInArrow(draw, ", ".join(f"{name} double" for name in names))
-        return open_table(run_job(sample.toArrow).rename_columns(self._columns)).pieces(columns)
+        drawn = run_job(sample.toArrow).rename_columns(self._columns)
+        self.check_unchanged()
+        return open_table(drawn).pieces(columns)
 
     def rows(self) -> NoReturn:
         raise BudgetError("sample: its number of rows is not known before it is read")
@@ -91,7 +96,7 @@ def _as_sample(columns: Sequence[pa.Array]) -> pa.RecordBatch:
 
 
 class SparkCapped(SparkTable):
-    """At most `most` rows of every person. Spark keeps the frame; what it loses of it is made again, alike."""
+    """At most `most` rows of every person. Spark keeps them while this does; what it loses is made again, alike."""
 
     def __init__(self, table: SparkTable, domain: Domain, person: str, *, most: int, key: bytes) -> None:
         table.check_person(person)
@@ -107,7 +112,22 @@ class SparkCapped(SparkTable):
         order = Window.partitionBy("low", "high").orderBy("rank", "row", "copy")
         first = ranked.withColumn("place", F.row_number().over(order)).filter(F.col("place") <= most)
         frame = first.select(*(F.col(f"v{i}").alias(name) for i, name in enumerate(columns)))
-        super().__init__(frame.persist(StorageLevel.MEMORY_AND_DISK))
+        super().__init__(frame)
+        self.stamps = table.stamps
+        self._kept = Kept(frame)
+
+
+class Kept:
+    """Spark keeps the rows of a frame, once it has made them, for as long as somebody holds this."""
+
+    def __init__(self, frame: DataFrame) -> None:
+        frame.persist(StorageLevel.MEMORY_AND_DISK)
+        weakref.finalize(self, _forget, frame).atexit = False
+
+
+def _forget(frame: DataFrame) -> None:
+    with suppress(Exception):  # Spark may have ended in the meantime
+        frame.unpersist()
 
 
 def whose(frame: DataFrame, columns: Sequence[str], person: str) -> DataFrame:
@@ -134,16 +154,17 @@ def rank_rows(names: Names, batches: Batches) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays([*batch.columns, rank], [*batch.schema.names, "rank"])
 
 
-def parted(frame: DataFrame, called: Sequence[str], domain: Domain, parts: int, *, key: bytes) -> list[DataFrame]:
+def parted(
+    frame: DataFrame, called: Sequence[str], domain: Domain, parts: int, *, key: bytes
+) -> tuple[list[DataFrame], object]:
     """Frames that share out the rows: each by a coin that depends on its lattice point, its copy number and the key."""
     values = ", ".join(f"v{i} double" for i in range(len(frame.columns)))
     hashed = frame.mapInArrow(partial(name_points, Names(key), domain), f"{values}, row long")
     copies = Window.partitionBy("row").orderBy("row")
     counted = hashed.withColumn("copy", F.row_number().over(copies).cast("long") - 1)
     drawn = counted.mapInArrow(partial(draw_parts, Names(key), parts), f"{values}, part long")
-    drawn = drawn.persist(StorageLevel.MEMORY_AND_DISK)
     columns = [F.col(f"v{i}").alias(name) for i, name in enumerate(called)]
-    return [drawn.filter(F.col("part") == part).select(*columns) for part in range(parts)]
+    return [drawn.filter(F.col("part") == part).select(*columns) for part in range(parts)], Kept(drawn)
 
 
 def name_points(names: Names, domain: Domain, batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -181,6 +202,7 @@ class SparkPeople(RowEngine):
     def __init__(self, table: SparkTable, domain: Domain, person: str, *, key: bytes) -> None:
         super().__init__(domain)
         table.check_person(person)
+        self._table = table
         told = table.frame.select(named(person).alias("who"))
         self._people = told.mapInArrow(partial(name_people, Names(key)), WHO).groupBy("low", "high").count()
 
@@ -189,6 +211,7 @@ class SparkPeople(RowEngine):
             return super().total(query)
         sent = self._people.select("count").mapInArrow(partial(send_tally, query), "numbers binary")
         tallies = [np.frombuffer(row[0], dtype="<i8") for row in run_job(sent.collect)]
+        self._table.check_unchanged()
         return np.asarray(np.sum([np.zeros(query.size, dtype=np.int64), *tallies], axis=0))
 
     def _units(self) -> NoReturn:

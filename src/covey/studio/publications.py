@@ -112,8 +112,8 @@ def geojson(release: Release, data: Opened) -> dict[str, Any]:
     """Centres as points and regions as polygons. Of data that is not geographic, the two columns that are drawn."""
     sizes: list[Any] = release.sizes or [None] * len(release.centres)
     properties = [
-        {"kind": "centre", "cluster": i, "size": None if size is None else round(size)}
-        | dict(zip(release.columns, centre, strict=True))
+        dict(zip(release.columns, centre, strict=True))
+        | {"kind": "centre", "cluster": i, "size": None if size is None else round(size)}
         for i, (centre, size) in enumerate(zip(release.centres, sizes, strict=True))
     ]
     document = feature_collection([(x, y) for x, y in data.flat(release.centres).tolist()], properties)

@@ -148,7 +148,7 @@ def centre_table(release: Release, data: Opened) -> str:
 def certificate_table(release: Release) -> str:
     certificate = release.certificate
     head = certificate.ledger
-    rows = {
+    facts = {
         "epsilon": in_full(certificate.epsilon),
         "delta": in_full(certificate.delta),
         "neighbouring data sets": certificate.neighbours,
@@ -159,8 +159,9 @@ def certificate_table(release: Release) -> str:
         "ledger": "none was kept" if head is None else f"entry {head.sequence}, {head.hash}",
         "made by": f"Covey {certificate.covey}",
     }
+    rows = list(facts.items())
     for zone in certificate.parameters.get("zones", ()):
         promise = f"rows there are promised epsilon = {in_full(zone['epsilon'])}; {zone['rate']:.3g} of them were kept"
-        rows[f"zone {zone['name']}"] = promise
-    cells = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in rows.items())
+        rows.append((f"zone {zone['name']}", promise))
+    cells = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in rows)
     return f"<table>{cells}</table>"

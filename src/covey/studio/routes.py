@@ -145,7 +145,7 @@ async def upload(
 ) -> Json:
     """Send a file as the body: CSV with a header line, Parquet, or GeoJSON points. Its kind is found by its content."""
     part = await studio.uploads.receive(name, request.stream())
-    taken = await run_in_threadpool(studio.uploads.keep, name, part, in_use=studio.data_in_use())
+    taken = await run_in_threadpool(studio.uploads.keep, name, part, in_use=studio.data_in_use)
     return Json({"id": taken.id, "columns": list(taken.columns)}, status_code=201)
 
 

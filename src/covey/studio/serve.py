@@ -7,16 +7,19 @@ import dataclasses
 import json
 import os
 import re
+import signal
 import socket
+import sys
 import tempfile
 import webbrowser
 from html import escape
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from covey.errors import DataError, FormatError, ParameterError
-from covey.studio.settings import Basemap, Settings
+from covey.studio.settings import NOT_EVERY_ADDRESS, Basemap, Settings
 
 LARGEST_BASEMAP = 2**26
 _ORIGIN = re.compile(r"https?://(?:[\w.-]+|\[[0-9a-f:]+\])(?::\d{1,5})?")
@@ -26,6 +29,8 @@ def listen(host: str, port: int) -> socket.socket:
     """A socket on the address; port 0 takes any that is free."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
+        if ip_address(str(address[0]).partition("%")[0]).is_unspecified:
+            raise ParameterError("host", NOT_EVERY_ADDRESS)
         bound = socket.socket(family, socket.SOCK_STREAM)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)
@@ -59,8 +64,18 @@ def serve(settings: Settings, *, browser: bool, say: Any) -> None:
                 lifespan="on",
             )
         )
+        end_in_order()
         with opened_browser(known.address) if browser else contextlib.nullcontext():
             server.run(sockets=[bound])
+
+
+def end_in_order() -> None:
+    """A signal to end and a closed terminal do what Ctrl-C does: nothing stays of what clients sent, nor the token."""
+    with contextlib.suppress(ValueError, AttributeError):  # not on the main thread; no such signal on this system
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:  # the server raises it again when it has stopped
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+        if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # under nohup it stays ignored
+            signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from covey.errors import ParameterError
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 ANY_ADDRESS = ("", "0.0.0.0", "::", "[::]", "*")
+_LOOPBACK = re.compile(r"127(\.[0-9]{1,3}){3}")
+NOT_EVERY_ADDRESS = "must be one address, the one that others use; an open door for every name is not offered"
 MOST_K, USUAL_K = 50, 5
 
 
@@ -82,9 +85,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.host in ANY_ADDRESS:
-            raise ParameterError(
-                "host", "must be one address, the one that others use; an open door for every name is not offered"
-            )
+            raise ParameterError("host", NOT_EVERY_ADDRESS)
         if len(self.token) < 16 or not all(c.isalnum() or c in "-_" for c in self.token):
             raise ParameterError("token", "must be at least 16 letters, digits, - or _")
 
@@ -102,7 +103,7 @@ class Settings:
 
     @property
     def is_loopback(self) -> bool:
-        return self.shown_host in LOOPBACK or self.host.startswith("127.")
+        return self.shown_host in LOOPBACK or _LOOPBACK.fullmatch(self.host) is not None
 
     @property
     def address(self) -> str:

@@ -12,16 +12,20 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 import covey
 from covey import levels as slider
 from covey.budget.ledger import Ledger
-from covey.errors import ParameterError
+from covey.errors import CoveyError, ParameterError
 from covey.fitting import fit
 from covey.private.batches import Batches
 from covey.private.owner import OwnersView
+from covey.release import UNCOVERED
 from covey.studio.alternatives import compare_sites
 from covey.studio.books import ledger_page
 from covey.studio.data import Opened, declared_box, open_data
@@ -51,6 +55,7 @@ class Studio:
         self._lock = threading.RLock()
         self._fitting, self._looking = threading.Lock(), threading.Lock()
         self._data: Opened | None = None
+        self._first: Opened | None = None  # what the key of the command line stands for
         self._views: Views | None = None
         self._job: Job | None = None
         self._zones: Drawn | None = None
@@ -73,13 +78,25 @@ class Studio:
         opened = open_data(
             source, bounds=bounds, name=name, dataset=chosen, lon=self.settings.lon, lat=self.settings.lat
         )
-        zones = None if self.settings.zones is None else read_zones(self.settings.zones, opened)
         with self._lock:
+            zones = self._zones_for(opened)
             if self._job is not None and self._job.running:
                 raise Refusal(409, "levels are being computed; wait for them or cancel them first")
             self._known(chosen)
             self._data, self._views, self._job, self._owners_view = opened, None, None, None
             self._zones, self._owner_on = zones, False
+            self._first = self._first or opened
+
+    def _zones_for(self, opened: Opened) -> Drawn | None:
+        """The zones that were drawn, if they can lie in the new data; else those of the command line."""
+        if self._zones is not None:
+            with suppress(CoveyError):
+                return read_zones(self._zones.document, opened)
+        return None if self.settings.zones is None else read_zones(self.settings.zones, opened)
+
+    def _key_of(self, data: Opened) -> str | None:
+        """The idempotency key, for what was opened first alone: other rows have levels of their own."""
+        return self.settings.key if data is self._first else None
 
     def _known(self, dataset: str) -> None:
         """A data set of the ledger. One in memory takes any name; a file's totals are made by its keeper, not here."""
@@ -105,7 +122,8 @@ class Studio:
                 raise ParameterError("bounds", f"must have {width} ranges, as many as the batches have columns")
         elif width is not None and bounds is None:
             raise ParameterError("bounds", "must be declared: lower and upper, public limits of each column")
-        self._open(self.batches.close(), bounds, "batches", dataset)
+        with self.batches.closing() as rows:
+            self._open(rows, bounds, "batches", dataset)
 
     def data_in_use(self) -> Path | None:
         with self._lock:
@@ -174,7 +192,7 @@ class Studio:
             if epsilon != price["epsilon"]:
                 raise Refusal(409, f"the price of a look is {price['epsilon']:g}, confirm that", parameter="epsilon")
             short = price["remaining"] is not None and price["remaining"] < price["epsilon"]
-            if short and self.settings.key is None:  # under a key the look may have been paid for already
+            if short and self._key_of(data) is None:  # under a key the look may have been paid for already
                 raise Refusal(409, f"the look costs {epsilon:g}, but only {price['remaining']:g} of the budget is left")
             zones = None if self._zones is None else self._zones.zones
             self._job = Job(lambda progress, cancelled: self._compute(data, zones, progress, cancelled))
@@ -186,7 +204,7 @@ class Studio:
             data.source,
             bounds=data.bounds,
             zones=zones,
-            ledger=self._book.with_key(self.settings.key),
+            ledger=self._book.with_key(self._key_of(data)),
             dataset=data.dataset,
             random_state=self.settings.seed,
             progress=progress,
@@ -269,8 +287,7 @@ class Studio:
 
     def publish(self, level: int, k: int, objective: str, name: str) -> dict[str, Any]:
         """Write what is on the slider now. It costs nothing more: the look was charged for every level of it."""
-        if self.settings.seed is not None and not self.settings.allow_seeded:
-            raise Refusal(409, "a seeded look is not private; --allow-seeded writes it to files all the same")
+        self._not_seeded()
         views = self._views_of(level)
         with self._lock:
             chosen = "with sight of raw data" if self._owner_ever else "on the slider"
@@ -298,6 +315,7 @@ class Studio:
 
     def release(self, **asked: Any) -> bytes:
         """A release of its own for a program: charged, computed while the caller waits, one at a time."""
+        self._not_seeded()
         with self._lock:
             data, zones = self._opened(), None if self._zones is None else self._zones.zones
         if not self._fitting.acquire(blocking=False):
@@ -314,7 +332,17 @@ class Studio:
             )
         finally:
             self._fitting.release()
+        with self._lock:
+            seen = self._owner_ever
+        if seen:
+            notes = release.certificate.parameters | {"choice": f"asked for with sight of raw data: {UNCOVERED}"}
+            certificate = msgspec.structs.replace(release.certificate, parameters=notes)
+            release = msgspec.structs.replace(release, certificate=certificate)
         return release.to_json()
+
+    def _not_seeded(self) -> None:
+        if self.settings.seed is not None and not self.settings.allow_seeded:
+            raise Refusal(409, "a seeded look is not private; --allow-seeded writes it to files all the same")
 
     def ledger(self) -> dict[str, Any]:
         """What was spent, when, on what; publications beside it, which cost nothing more than the look they are of."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +37,7 @@ class Uploads:
         self._folder, self._limits = folder, limits
         self._kept: dict[str, Upload] = {}
         self._lock = threading.Lock()
+        self._arriving = 0  # files that are being sent: each may be as large as the limit
 
     def find(self, upload: str) -> Upload:
         with self._lock:
@@ -48,6 +49,10 @@ class Uploads:
     async def receive(self, name: str, stream: AsyncIterator[bytes]) -> Path:
         """Write the body as it comes. Whatever goes wrong, the limit included, nothing of it stays."""
         check_ending(name)
+        with self._lock:
+            if self._arriving >= self._limits.uploads_kept:
+                raise Refusal(429, "too many files are being sent at once; wait for one of them", retry=1)
+            self._arriving += 1
         part = self._folder / f"{new_id()}.part"
         try:
             with part.open("xb") as file:
@@ -58,9 +63,12 @@ class Uploads:
             if isinstance(error, OSError):
                 raise DataError("data: the upload could not be stored; the disk may be full") from None
             raise
+        finally:
+            with self._lock:
+                self._arriving -= 1
         return part
 
-    def keep(self, name: str, part: Path, *, in_use: Path | None) -> Upload:
+    def keep(self, name: str, part: Path, *, in_use: Callable[[], Path | None]) -> Upload:
         """Find out what was sent, by its content, and keep it under an opaque id; the oldest of too many goes."""
         key = new_id()
         try:
@@ -77,7 +85,7 @@ class Uploads:
         upload = Upload(key, shown_name(name), path, tuple(columns or ()))
         with self._lock:
             self._kept[key] = upload
-            spare = [each for each in self._kept.values() if each.path not in (path, in_use)]
+            spare = [each for each in self._kept.values() if each.path not in (path, in_use())]
             for old in spare[: max(0, len(self._kept) - self._limits.uploads_kept)]:
                 self._kept.pop(old.id).path.unlink(missing_ok=True)
         return upload

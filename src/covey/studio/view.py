@@ -24,7 +24,7 @@ DIGITS = 7  # of a coordinate, in units of its range
 def promise(epsilon: float) -> str:
     """What a level promises, before anybody has looked: from its epsilon alone."""
     factor = math.ceil(math.exp(epsilon) * 100) / 100
-    return f"Whether any one person is in the data changes the chance of any result by a factor of at most {factor:g}."
+    return f"Whether any one row is in the data changes the chance of any result by a factor of at most {factor:g}."
 
 
 class Views:

@@ -46,7 +46,7 @@ def _feature(feature: Any) -> dict[str, Any]:
         kind, corners = geometry["type"], _positions(geometry["coordinates"])
         promised = {name: properties[name] for name in ("epsilon", "level") if properties.get(name) is not None}
         title = printable(properties.get("name") or "")[:100]
-    except (TypeError, KeyError, AttributeError, ValueError, RecursionError):
+    except (TypeError, KeyError, AttributeError, ValueError, OverflowError, RecursionError):
         raise FormatError("zones: a feature must be a polygon of [x, y] positions with the property epsilon") from None
     if kind not in ("Polygon", "MultiPolygon"):
         raise FormatError("zones: only Polygon and MultiPolygon are taken")
