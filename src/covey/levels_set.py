@@ -119,7 +119,7 @@ class LevelSet:
         """The noisy number of all rows; where zones let some through only, from this level's counts by their rates."""
         return float((self.counts[level] / self.rates).sum()) if self.zoned else float(self.rows_noisy)
 
-    def coreset(self, level: int, *, chosen: str = "in advance") -> Coreset:
+    def coreset(self, level: int, *, chosen: str = "on the slider") -> Coreset:
         """The boxes of a level that stand out of its noise, as weighted points in the units of the data."""
         boxes = self.boxes(level)
         stand, half = boxes.stands, np.array(self.domain.half)
@@ -131,7 +131,7 @@ class LevelSet:
             certificate=self._certificate(level, chosen),
         )
 
-    def release(self, level: int, k: int, *, objective: str = "k-means", chosen: str = "in advance") -> Release:
+    def release(self, level: int, k: int, *, objective: str = "k-means", chosen: str = "on the slider") -> Release:
         """k centres of a level with their noisy sizes. Free, for every level, k and objective.
 
         chosen : how you came to this level; the certificate says so and promises accordingly. "in advance": without

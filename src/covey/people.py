@@ -6,6 +6,7 @@ At most m rows of a person count, and each row costs so little that m of them to
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -73,7 +74,7 @@ def cap(
                 rehearse(stopping_curator(table, domain, each_row(cost, most)), each_row(cost, most))
         notes = {"quantile": float_at_least(person.quantile), "epsilon_of_choice": float_at_least(for_choice)}
         people = _noisy_people(table, column, domain, for_choice, source, charge)
-        person = person.with_rows(choose_cap(people, float(person.quantile)))
+        person = person.with_rows(choose_cap(people, float(person.quantile), scale=float(1 / for_choice)))
     each = each_row(cost, person.rows)
     notes |= {"rows_per_person": person.rows, "epsilon_per_row": float_at_least(each.epsilon)}
     kept = cap_rows(table, domain, column, most=person.rows, key=new_key(source))
@@ -107,9 +108,12 @@ def _noisy_people(
     return curator.release(query, noise)
 
 
-def choose_cap(people: NDArray[np.int64], quantile: float) -> int:
-    """The smallest cap that leaves the rows of this share of the people whole, by noisy counts. Free."""
-    counts = np.maximum(people, 0)
+def choose_cap(people: NDArray[np.int64], quantile: float, *, scale: float) -> int:
+    """The smallest cap that leaves the rows of this share of the people whole, by noisy counts. Free.
+
+    scale : of the noise. Counts that it can explain are left out, or it would add up; where nothing is left, 1.
+    """
+    counts = np.where(people > scale * math.log(4 * len(people)), people, 0)
     reached = np.cumsum(counts)[: len(CAPS)] >= quantile * counts.sum()
     return CAPS[int(np.argmax(reached))] if reached.any() else CAPS[-1]
 

@@ -86,20 +86,21 @@ def test_a_level_chosen_in_advance_looks_at_no_other_level(levels, level):
     )
     other = replace(levels, counts=rubbish, _known={})
     own = replace(levels, _known={})
-    assert other.coreset(level) == own.coreset(level)
+    assert other.coreset(level, chosen="in advance") == own.coreset(level, chosen="in advance")
     assert other.expected(level, 4) == own.expected(level, 4)
     assert other.meaning(level) == own.meaning(level)
     for objective in ("k-means", "k-median"):
         assert (
-            other.release(level, 4, objective=objective).to_json()
-            == own.release(level, 4, objective=objective).to_json()
+            other.release(level, 4, objective=objective, chosen="in advance").to_json()
+            == own.release(level, 4, objective=objective, chosen="in advance").to_json()
         )
 
 
 def test_with_zones_too(rows):
     levels = fit_levels(rows, bounds=BOUNDS, zones=HOME, random_state=1)
     other = replace(levels, counts=(levels.counts[0], *(each * 0 for each in levels.counts[1:])), _known={})
-    assert other.release(0, 3).to_json() == levels.release(0, 3).to_json()
+    alone = {"chosen": "in advance"}
+    assert other.release(0, 3, **alone).to_json() == levels.release(0, 3, **alone).to_json()
     assert other.expected(0, 3) == levels.expected(0, 3)
 
 
@@ -149,7 +150,7 @@ def test_zones_are_promised_more_at_every_level(rows):
     rate = levels.certificate.parameters["zones"][0]["rate"]
     assert rate == pytest.approx(np.expm1(0.3) / np.expm1(2))
     for i, level in enumerate(levels.levels):
-        (zone,) = levels.release(i, 3).certificate.parameters["zones"]
+        (zone,) = levels.release(i, 3, chosen="in advance").certificate.parameters["zones"]
         assert zone["epsilon"] == pytest.approx(np.log1p(rate * np.expm1(level.epsilon)), rel=1e-6)
         assert zone["epsilon"] <= 0.3
     assert levels.release(0, 3, chosen="on the slider").certificate.parameters["zones"][0]["epsilon"] == 0.3

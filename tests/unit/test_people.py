@@ -208,11 +208,12 @@ def test_rows_of_a_person_together_cost_what_was_named(epsilon, delta, rows):
 
 
 def test_a_cap_is_a_quantile_of_the_counts():
-    assert choose_cap(np.array([100] + [0] * 20), 0.9) == 1
-    assert choose_cap(np.array([50, 40, 10] + [0] * 18), 0.9) == 2
-    assert choose_cap(np.array([50, 39, 11] + [0] * 18), 0.9) == 3
-    assert choose_cap(np.array([-5] * 21), 0.9) == 1
-    assert choose_cap(np.array([0] * 20 + [10]), 0.9) == CAPS[-1]
+    assert choose_cap(np.array([100] + [0] * 20), 0.9, scale=1.0) == 1
+    assert choose_cap(np.array([50, 40, 10] + [0] * 18), 0.9, scale=1.0) == 2
+    assert choose_cap(np.array([50, 39, 11] + [0] * 18), 0.9, scale=1.0) == 3
+    assert choose_cap(np.array([-5] * 21), 0.9, scale=1.0) == 1
+    assert choose_cap(np.array([0] * 20 + [10]), 0.9, scale=1.0) == CAPS[-1]
+    assert choose_cap(np.array([0, 50] + [60] * 19), 0.9, scale=20.0) == 1  # noise alone
 
 
 def test_the_choice_of_m_is_noisy_and_paid_for():
