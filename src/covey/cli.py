@@ -11,7 +11,6 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -25,7 +24,7 @@ from covey.cli_group import group
 from covey.cli_ledger import ledger
 from covey.cli_plan import plan
 from covey.cli_studio import studio
-from covey.errors import CoveyError, ParameterError
+from covey.errors import CoveyError, ParameterError, place_of
 from covey.options import Shared, promise_options, read_params, release_options
 from covey.words import in_words, printable, show_release, show_table
 
@@ -195,24 +194,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print("COVEY_DEBUG is set: this traceback may hold private values.", file=sys.stderr)
             raise
         hint = "COVEY_DEBUG=1 shows the traceback, which may hold private values"
-        fail(f"a bug in Covey: {type(error).__name__} in {place_of(error)}; {hint}", code=1)
+        place = place_of(error, otherwise="cli.py")
+        fail(f"a bug in Covey: {type(error).__name__} in {place}; {hint}", code=1)
 
 
 def fail(message: str, *, code: int) -> None:
     print(f"covey: error: {printable(message)}", file=sys.stderr)
     sys.exit(code)
-
-
-def place_of(error: BaseException) -> str:
-    """The file and line of Covey where an error came up: public, unlike what its message may say."""
-    package, place = Path(__file__).parent, "cli.py"
-    trace = error.__traceback__
-    while trace is not None:
-        file = Path(trace.tb_frame.f_code.co_filename)
-        if package in file.parents:
-            place = f"{file.relative_to(package).as_posix()}, line {trace.tb_lineno}"
-        trace = trace.tb_next
-    return place
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ The command line turns each of them into one line on stderr and exit code 2.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 class CoveyError(Exception):
     """The root of all errors that Covey raises on purpose."""
@@ -48,3 +50,15 @@ class LedgerError(CoveyError):
 
 class FormatError(CoveyError, ValueError):
     """A file is not a Covey document, or one of another version."""
+
+
+def place_of(error: BaseException, *, otherwise: str) -> str:
+    """The file and line of Covey where an error came up: public, unlike what its message may say."""
+    package, place = Path(__file__).parent, otherwise
+    trace = error.__traceback__
+    while trace is not None:
+        file = Path(trace.tb_frame.f_code.co_filename)
+        if package in file.parents:
+            place = f"{file.relative_to(package).as_posix()}, line {trace.tb_lineno}"
+        trace = trace.tb_next
+    return place

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,8 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-import covey
-from covey.errors import BudgetError, CoveyError, LedgerError, ParameterError
+from covey.errors import BudgetError, CoveyError, LedgerError, ParameterError, place_of
 from covey.words import printable
 
 USUAL = {
@@ -58,18 +56,8 @@ def refusal_of(error: CoveyError) -> Refusal:
 
 def bug(error: BaseException) -> str:
     """What may be said of an error that nobody foresaw: its kind and place, never its message."""
-    return f"a bug in Covey: {type(error).__name__} in {place_of(error)}; nothing more is said, for it may hold values"
-
-
-def place_of(error: BaseException) -> str:
-    package, place = Path(covey.__file__).parent, "the studio"
-    trace = error.__traceback__
-    while trace is not None:
-        file = Path(trace.tb_frame.f_code.co_filename)
-        if package in file.parents:
-            place = f"{file.relative_to(package).as_posix()}, line {trace.tb_lineno}"
-        trace = trace.tb_next
-    return place
+    place = place_of(error, otherwise="the studio")
+    return f"a bug in Covey: {type(error).__name__} in {place}; nothing more is said, for it may hold values"
 
 
 async def on_refusal(_: Request, error: Exception) -> Response:

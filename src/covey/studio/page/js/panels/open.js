@@ -2,7 +2,15 @@
 import { api } from "../api.js";
 import { attempt, byId, h } from "../dom.js";
 
-const USUAL = { lon: [-180, 180], lng: [-180, 180], longitude: [-180, 180], lat: [-90, 90], latitude: [-90, 90] };
+const LONGITUDE = [-180, 180];
+const LATITUDE = [-90, 90];
+const USUAL = new Map([
+  ["lon", LONGITUDE],
+  ["lng", LONGITUDE],
+  ["longitude", LONGITUDE],
+  ["lat", LATITUDE],
+  ["latitude", LATITUDE],
+]);
 
 export function startOpen(opened) {
   const slot = byId("open-slot");
@@ -25,7 +33,7 @@ export function startOpen(opened) {
 
   function declare(upload, name) {
     const rows = upload.columns.map((column) => {
-      const [low, high] = USUAL[column.toLowerCase()] ?? ["", ""];
+      const [low, high] = USUAL.get(column.toLowerCase()) ?? ["", ""];
       const use = h("input", { type: "checkbox", checked: low !== "" || upload.columns.length <= 2, "aria-label": `Use ${column}` });
       const ends = [["from", low], ["to", high]].map(([end, value]) => h("input", { type: "number", step: "any", value: String(value), "aria-label": `${column} ${end}`, placeholder: end }));
       const need = () => { for (const end of ends) end.required = use.checked; };
