@@ -24,7 +24,7 @@ demo: .venv/.demo
 	$(BIN)/covey demo --out demo-output
 
 test: .venv/.dev lint studio-assets chromium java
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow" --durations=15
 
 # The studio's map library and outlines, from npm; without npm the page shows its scatter view.
 studio-assets: | .venv/bin/python

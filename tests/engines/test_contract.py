@@ -97,7 +97,7 @@ def test_spark_gives_the_same_releases(algorithm, spark):
 
 
 @pytest.mark.xdist_group("spark")
-@pytest.mark.parametrize("algorithm", ["auto", "lloyd"])
+@pytest.mark.parametrize("algorithm", [pytest.param("auto", marks=pytest.mark.slow), "lloyd"])
 def test_spark_counts_people_as_memory_does(algorithm, spark, folder):
     expected = release(rows(), algorithm, **PEOPLE)
     assert release(spark.createDataFrame(rows()).repartition(3), algorithm, **PEOPLE) == expected

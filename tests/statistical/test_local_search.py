@@ -104,8 +104,8 @@ def remembered(monkeypatch):
     ("objective", "relation", "start", "swaps", "epsilon"),
     [
         ("k-means", Neighbours.ADD_REMOVE, (2,), 1, 3),
-        ("k-median", Neighbours.REPLACE_ONE, (0, 3), 1, 12),
-        ("k-means", Neighbours.REPLACE_ONE, (3,), 2, 12),
+        pytest.param("k-median", Neighbours.REPLACE_ONE, (0, 3), 1, 12, marks=pytest.mark.slow),
+        pytest.param("k-means", Neighbours.REPLACE_ONE, (3,), 2, 12, marks=pytest.mark.slow),
     ],
 )
 def test_the_search_ends_where_the_enumeration_says(remembered, objective, relation, start, swaps, epsilon):

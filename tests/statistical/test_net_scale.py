@@ -63,7 +63,7 @@ def noises(monkeypatch, curator_of):
     return run
 
 
-@pytest.mark.parametrize("relation", [ADD, REPLACE])
+@pytest.mark.parametrize("relation", [ADD, pytest.param(REPLACE, marks=pytest.mark.slow)])
 def test_net_slots_and_totals_have_the_promised_noise(noises, relation):
     """ε = 1, half of it for a net of 3 x 3 boxes in one round, a quarter each for slots and totals."""
     found = noises(relation, 900, base="net", c=3, rounds=1)
@@ -78,6 +78,7 @@ def test_net_slots_and_totals_have_the_promised_noise(noises, relation):
             assert fits(found[kind], scale * off) == accepted, (kind, off)
 
 
+@pytest.mark.slow
 def test_rounds_share_what_the_net_may_spend(noises):
     found = noises(REPLACE, 600, base="net", c=2, rounds=2)
     scale = 8 * (2**24 - 1) / 0.25

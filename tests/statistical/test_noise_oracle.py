@@ -61,7 +61,7 @@ def test_laplace_noise_is_opendps_and_this_test_can_tell(oracle, scale, off, acc
 
 
 @OFF
-@pytest.mark.parametrize("sigma", [0.75, 5.0, 2.0**20])
+@pytest.mark.parametrize("sigma", [0.75, 5.0, pytest.param(2.0**20, marks=pytest.mark.slow)])
 def test_gaussian_noise_is_opendps_and_this_test_can_tell(oracle, sigma, off, accepted):
     theirs = oracle(make_gaussian, l2_distance(T="f64"), sigma)
     variance = (Fraction(sigma) * Fraction(off)) ** 2

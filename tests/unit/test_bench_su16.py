@@ -148,6 +148,7 @@ def test_rows_are_clipped_to_their_bounds_and_scaled(tmp_path: Path) -> None:
     assert sets.read(sets.SU16[0], tmp_path).tolist() == [[-1, 1], [0, -0.5], [1, -1]]
 
 
+@pytest.mark.slow
 def test_the_quick_version_from_end_to_end(tmp_path: Path) -> None:
     """Stopped midway, taken up again, finished; a third call measures nothing and writes the same files."""
     tiny = {"out": tmp_path, "data": None, "quick": True}

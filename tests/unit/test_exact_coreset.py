@@ -50,8 +50,13 @@ def chances(rows, domain, *, points, side, k, epsilon, objective):
     return dict(zip(coresets, weights / weights.sum(), strict=True))
 
 
-@pytest.mark.parametrize("objective", ["k-means", "k-median"])
-@pytest.mark.parametrize("d", [1, 2])
+@pytest.mark.parametrize(
+    ("d", "objective"),
+    [
+        (2, "k-means"),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in ((1, "k-means"), (1, "k-median"), (2, "k-median"))),
+    ],
+)
 def test_the_pick_has_the_probabilities_of_the_exponential_mechanism(curator_of, d, objective):
     rng = np.random.default_rng(4)
     rows = rng.uniform(-1, 0.4, (9, d))

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import urllib.request
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -228,7 +229,9 @@ def test_nothing_that_was_sent_outlives_the_studio(tmp_path, ending):
     """However it ends, a closed terminal too: uploads are raw rows."""
     command = [sys.executable, "-m", "covey.cli", "studio", "--out", str(tmp_path / "out")]
     place = {**os.environ, "TMPDIR": str(tmp_path), "BROWSER": "true %s"}
-    with subprocess.Popen(command, env=place, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+    usual = partial(signal.signal, getattr(signal, ending), signal.SIG_DFL)  # under nohup it would be ignored
+    with subprocess.Popen(command, env=place, preexec_fn=usual, **pipes) as process:
         try:
             address = process.stdout.readline().rpartition(" ")[2].strip()
             headers = {"X-Covey-Studio": "1", **OCTETS}
