@@ -36,6 +36,7 @@ def test_the_quick_version_writes_everything(quick):
     assert all(row["error"] < 1 for row in useful)
 
 
+@pytest.mark.slow
 def test_a_second_call_measures_nothing(quick, monkeypatch):
     out, _ = quick
     monkeypatch.setattr(ipsn17, "perform", lambda *_, **__: pytest.fail("measured again"))
