@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from covey.errors import DataError, FormatError, ParameterError
+from covey.errors import DataError, FormatError
 from covey.options import Shared, check_axes, check_outputs, read_bounds, read_rows_per_person, read_sample, read_zones
 from covey.words import printable
 
@@ -74,6 +74,8 @@ def make_release(
         book = book.with_key(options.key)
     seen = 0 if book is None else book.head.sequence
     if options.engine == "spark":
+        from covey.private.opening import start_spark
+
         start_spark(options.master)
     with progress_bar(show=not options.quiet) as progress:
         release = fit(
@@ -98,20 +100,6 @@ def make_release(
         )
     head = release.certificate.ledger
     return Made(release, book, again=head is not None and head.sequence <= seen)
-
-
-def start_spark(master: str | None) -> None:
-    """Start or find the cluster, before anything is charged."""
-    try:
-        from covey.private.spark import start_session
-    except ImportError:
-        raise ParameterError("engine", "'spark' needs pyspark: pip install 'covey[spark]', and Java 17") from None
-    try:
-        start_session(master)
-    except Exception as error:  # Spark's own errors are long
-        raise ParameterError(
-            "engine", f"Spark could not be started ({type(error).__name__}); check --master and Java"
-        ) from None
 
 
 def read_sites(path: str, data: str, domain: Box | Ball, options: Shared) -> list[list[float]]:

@@ -99,6 +99,16 @@ def _streamed(table: Table) -> bool:
     return bool(getattr(table, "streamed", False))
 
 
+def start_spark(master: str | None) -> None:
+    """Start or find the cluster, before anything is charged."""
+    spark = _spark()
+    try:
+        spark.start_session(master)
+    except Exception as error:  # Spark's own errors are long
+        what = f"Spark could not be started ({type(error).__name__}); check --master and Java"
+        raise ParameterError("engine", what) from None
+
+
 def _spark() -> Any:
     try:
         from covey.private import spark

@@ -51,13 +51,6 @@ def start_session(master: str | None) -> None:
     (builder if master is None else builder.master(master)).getOrCreate()
 
 
-def stop_session() -> None:
-    """End the session that `start_session` began."""
-    session = SparkSession.getActiveSession()
-    if session is not None:
-        session.stop()
-
-
 def open_path(path: str | os.PathLike[str]) -> SparkTable:
     """Parquet files, a folder or a glob of them, read by Spark."""
     name = os.fspath(path)

@@ -100,7 +100,6 @@ class SparkCapped(SparkTable):
 
     def __init__(self, table: SparkTable, domain: Domain, person: str, *, most: int, key: bytes) -> None:
         table.check_person(person)
-        self._inner, self._domain = table, domain
         columns = list(domain.columns or [name for name in table.names if name != person])
         names = Names(key)
         told = whose(table.frame, columns, person)
