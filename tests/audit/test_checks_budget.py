@@ -88,9 +88,12 @@ def test_a_certificate_says_what_was_asked_for(neighbours):
 
 @pytest.mark.parametrize("sample", [None, 0.5])
 def test_without_a_seed_no_two_fits_have_the_same_noise(sample):
-    """Public randomness alone makes centres differ; the noisy cells themselves must."""
+    """Public randomness alone makes centres differ; the noisy cells themselves must.
+
+    There may be a single cell; its noise has a scale of 20 or more, so three values in 12 fits have odds below 10^-9.
+    """
     asked = {**PLAIN, "algorithm_params": {"starts": 1, "keep_synopsis": True}, "epsilon": 0.1, "sample": sample}
-    seen = {tuple(fit(ROWS, **asked, neighbours="replace-one").synopsis.counts) for _ in range(4)}
-    assert len(seen) == 4
+    seen = [tuple(fit(ROWS, **asked, neighbours="replace-one").synopsis.counts) for _ in range(12)]
+    assert len(set(seen)) > 3
     seeded = {tuple(fit(ROWS, **asked, neighbours="replace-one", random_state=5).synopsis.counts) for _ in range(4)}
     assert len(seeded) == 1

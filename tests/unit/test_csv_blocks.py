@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import io
+import threading
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from covey.private import csv_files
-from covey.private.csv_files import LONGEST_LINE, _count, _read, blocks, parse, separate
+from covey.private.csv_files import LONGEST_LINE, CsvPart, _count, _read, blocks, parse, separate
 from covey.private.files import _as_numbers, open_file
 
 content = st.one_of(
@@ -119,3 +121,21 @@ def test_rows_are_parsed_by_whoever_wants_them(tmp_path, monkeypatch):
     assert len(asked) == 4
     assert sum(piece().shape[1] for piece in table.chosen(None, iter([np.array([3, 700, 999])]))) == 3
     assert len(asked) == 7, "blocks without a chosen row are not parsed"
+
+
+def test_pyarrow_never_parses_on_the_main_thread(tmp_path, monkeypatch):
+    """There it installs a handler of its own for Ctrl-C, and a signal that comes as it ends is lost."""
+    path = tmp_path / "a.csv"
+    path.write_text("x,y\n1,2\n3,oops\n")
+    read, threads = pyarrow.csv.read_csv, []
+
+    def watched(*given, **options):
+        threads.append(threading.current_thread())
+        return read(*given, **options)
+
+    monkeypatch.setattr(pyarrow.csv, "read_csv", watched)
+    part = CsvPart(path)
+    assert part.not_numbers(["x", "y"]) is None
+    assert [task.read().num_rows for task in part.tasks(["x", "y"])] == [2]
+    assert len(threads) >= 3
+    assert threading.main_thread() not in threads

@@ -13,7 +13,9 @@ from __future__ import annotations
 import io
 import lzma
 import re
+import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -53,7 +55,7 @@ class CsvPart(Sealed):
         if b"\r" in header.rstrip(b"\r\n"):  # the whole file would be its header, and every row a name to publish
             raise DataError(f"data: lines of {str(path)!r} end in carriage returns; save it with newlines")
         try:
-            names = pyarrow.csv.read_csv(io.BytesIO(separate(header.rstrip(b"\r\n") + b"\n"))).column_names
+            names = _parsed(io.BytesIO(separate(header.rstrip(b"\r\n") + b"\n"))).column_names
         except UnicodeDecodeError:
             raise DataError(f"data: the header line of {str(path)!r} is not UTF-8 text") from None
         if _look_like_a_row(names):
@@ -138,7 +140,7 @@ def _given(cells: Any) -> Any:
 
 
 def _table(lines: bytes, width: int, kinds: dict[str, Any]) -> Any:
-    return pyarrow.csv.read_csv(
+    return _parsed(
         pa.BufferReader(lines),
         read_options=pyarrow.csv.ReadOptions(
             column_names=[str(i) for i in range(width)], use_threads=False, block_size=BLOCK
@@ -146,6 +148,14 @@ def _table(lines: bytes, width: int, kinds: dict[str, Any]) -> Any:
         parse_options=pyarrow.csv.ParseOptions(invalid_row_handler=lambda row: "skip"),  # noqa: ARG005
         convert_options=pyarrow.csv.ConvertOptions(include_columns=[*kinds], column_types=kinds, check_utf8=False),
     )
+
+
+def _parsed(source: Any, **options: Any) -> Any:
+    """A table, never parsed on the main thread: there pyarrow takes Ctrl-C over, and now and then loses one."""
+    if threading.current_thread() is not threading.main_thread():
+        return pyarrow.csv.read_csv(source, **options)
+    with ThreadPoolExecutor(1) as helper:
+        return helper.submit(pyarrow.csv.read_csv, source, **options).result()
 
 
 def _count(lines: bytes) -> int:
