@@ -1,7 +1,7 @@
 """The cells of an audit: what is attacked, how often, and what one cell's answer is. Each can be done by itself.
 
 Bonferroni: all bounds of an audit hold at once with confidence 99%. Half of the remaining 1% is shared by the single
-mechanisms, half by the fits; replays and transcripts are not statistics and need none of it.
+mechanisms, by weight, half by the fits, equally; replays and transcripts are not statistics and need none of it.
 """
 
 from __future__ import annotations
@@ -81,9 +81,17 @@ def plan(size: Size, *, algorithms: Sequence[str] | None = None) -> list[Cell]:
 
 
 def _mechanisms(size: Size, sources: str) -> list[Cell]:
-    names = [(e, each.name) for e in size.mechanism_epsilons for each in experiments(e, trials=size.mechanism_trials)]
-    common = {"trials": size.mechanism_trials, "alpha": share(ALPHA / 2, len(names)), "sources": sources}
-    return [Cell("mechanism", {"name": name, "epsilon": e, **common}, f"{name}, ε = {e:g}") for e, name in names]
+    found = [(e, each) for e in size.mechanism_epsilons for each in experiments(e, trials=size.mechanism_trials)]
+    unit = share(ALPHA / 2, sum(each.weight for _, each in found))
+    common = {"trials": size.mechanism_trials, "sources": sources}
+    return [
+        Cell(
+            "mechanism",
+            {"name": each.name, "epsilon": e, "alpha": each.weight * unit, **common},
+            f"{each.name}, ε = {e:g}",
+        )
+        for e, each in found
+    ]
 
 
 def _fits(size: Size, sources: str, algorithms: Sequence[str] | None) -> list[Cell]:

@@ -1,9 +1,9 @@
-"""Choosing, on one half of the trials, the event that tells two neighbours apart; proving with the other half.
+"""Choosing, on one part of the trials, the event that tells two neighbours apart; proving with the rest.
 
 A score maps a line of features to a number that is larger the likelier the line comes from the first neighbour. Scores
-are single features, logistic regression and boosted trees; a quarter of the trials fits them, a second quarter chooses
-one of them, its direction and a threshold, and the half that nothing has looked at so far counts. That is one test,
-whatever was tried before.
+are single features, logistic regression and boosted trees; half of the part that chooses fits them, its other half
+chooses one of them, its direction and a threshold, and the rest, which nothing has looked at so far, counts. That is
+one test, whatever was tried before.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Finding:
     event: str
     hits: int
     others: int
-    trials: int  # of each neighbour, in the half that proves
+    trials: int  # of each neighbour, in the part that proves
     alpha: float
 
     @property
@@ -50,46 +50,53 @@ class Finding:
 
 
 def lower_bound(
-    ours: Features, theirs: Features, claim: Claim, *, alpha: float, names: Sequence[str] | None = None
+    ours: Features,
+    theirs: Features,
+    claim: Claim,
+    *,
+    alpha: float,
+    names: Sequence[str] | None = None,
+    choosing: float = 0.5,
 ) -> Finding:
     """A lower bound on what the outputs on two neighbours, a line each, cost; too high with a chance of at most alpha.
 
-    Lines must be independent of each other. Edge cases: features that are not numbers count as one more value; equal
-    features everywhere, or too few lines, prove nothing: 0.
+    Lines must be independent of each other; the first `choosing` part of them chooses the event. Edge cases: features
+    that are not numbers count as one more value; equal features everywhere, or too few lines, prove nothing: 0.
     """
     trials = min(len(ours), len(theirs))
-    half, quarter = trials // 2, trials // 4
+    chosen = int(trials * choosing)
+    fitted = chosen // 2
     labels = list(names) if names is not None else [f"feature {i}" for i in range(ours.shape[1])]
-    if quarter < FEWEST:
-        return _nothing(claim, trials - half, alpha, "too few trials")
-    first, second = _filled(ours[:trials], theirs[:trials], half)
-    varied = np.flatnonzero((np.concatenate([first[:half], second[:half]]) != first[0]).any(axis=0))
+    if fitted < FEWEST:
+        return _nothing(claim, trials - chosen, alpha, "too few trials")
+    first, second = _filled(ours[:trials], theirs[:trials], chosen)
+    varied = np.flatnonzero((np.concatenate([first[:chosen], second[:chosen]]) != first[0]).any(axis=0))
     if not varied.size:
-        return _nothing(claim, trials - half, alpha, "nothing varies")
+        return _nothing(claim, trials - chosen, alpha, "nothing varies")
     first, second, labels = first[:, varied], second[:, varied], [labels[i] for i in varied]
     best: tuple[float, str, Score, float, int, bool] | None = None
-    for name, score in _scores(first[:quarter], second[:quarter], labels):
-        found = _best_event(score(first[quarter:half]), score(second[quarter:half]), claim, alpha)
+    for name, score in _scores(first[:fitted], second[:fitted], labels):
+        found = _best_event(score(first[fitted:chosen]), score(second[fitted:chosen]), claim, alpha)
         if best is None or found[0] > best[0]:
             best = (found[0], name, score, *found[1:])
     assert best is not None
     _, name, score, threshold, sign, swapped = best
-    hits, others = (int((sign * score(each[half:]) >= threshold).sum()) for each in (first, second))
+    hits, others = (int((sign * score(each[chosen:]) >= threshold).sum()) for each in (first, second))
     if swapped:
         hits, others = others, hits
-    lower = float(claim.lower(hits, others, trials=trials - half, alpha=alpha))
+    lower = float(claim.lower(hits, others, trials=trials - chosen, alpha=alpha))
     relation = f"at least {threshold:.6g}" if sign > 0 else f"at most {-threshold:.6g}"
     event = f"{name} {relation}, likelier on the {'second' if swapped else 'first'}"
-    return Finding(claim.amount, lower, claim.kind, claim.delta, event, hits, others, trials - half, alpha)
+    return Finding(claim.amount, lower, claim.kind, claim.delta, event, hits, others, trials - chosen, alpha)
 
 
 def _nothing(claim: Claim, trials: int, alpha: float, why: str) -> Finding:
     return Finding(claim.amount, 0.0, claim.kind, claim.delta, why, 0, 0, trials, alpha)
 
 
-def _filled(ours: Features, theirs: Features, half: int) -> tuple[Features, Features]:
-    """Missing and infinite features as a value of their own, below all that the choosing half has seen."""
-    seen = np.concatenate([ours[:half], theirs[:half]])
+def _filled(ours: Features, theirs: Features, chosen: int) -> tuple[Features, Features]:
+    """Missing and infinite features as a value of their own, below all that the choosing part has seen."""
+    seen = np.concatenate([ours[:chosen], theirs[:chosen]])
     finite = np.where(np.isfinite(seen), seen, np.inf)
     least = finite.min(axis=0, initial=np.inf)
     least = np.where(np.isfinite(least), least, 0.0)
