@@ -23,7 +23,9 @@ setup: .venv/.dev
 demo: .venv/.demo
 	$(BIN)/covey demo --out demo-output
 
-test: .venv/.dev lint studio-assets chromium java
+# Downloads wait while the linters work.
+test: .venv/.dev
+	@$(MAKE) --no-print-directory --jobs=3 lint studio-assets chromium java
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow" --durations=15
 
 # The studio's map library and outlines, from npm; without npm the page shows its scatter view.
@@ -36,8 +38,8 @@ chromium:
 	  && apt-get -qq install -y --no-install-recommends chromium > /dev/null; } \
 	  || echo "chromium is not installed and cannot be installed here: the browser tests will be skipped"
 
-# Spark's; without it the tests of Spark are skipped and say so.
-java:
+# Spark's; without it the tests of Spark are skipped and say so. After the browser: apt-get works alone.
+java: | chromium
 	@command -v java > /dev/null || { test "$$(id -u)" = 0 && command -v apt-get > /dev/null && apt-get -qq update \
 	  && apt-get -qq install -y --no-install-recommends openjdk-17-jre-headless > /dev/null; } \
 	  || echo "Java is not installed and cannot be installed here: the tests of Spark will be skipped"
@@ -50,6 +52,7 @@ lint: .venv/.dev
 # The slow tests, then every attack at full size: one to two hours on two cores. Interrupted, it goes on where it was.
 audit: .venv/.dev studio-assets chromium java
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m slow
+	$(BIN)/python -m pytest -n 2 --hypothesis-profile explore tests/property
 	$(BIN)/covey audit --full --out docs/audit --resume
 	$(BIN)/python tests/statistical/full.py --out docs/audit/noise.json
 	$(BIN)/python tests/faults/full.py --kills 500 --out docs/audit/faults.json

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
@@ -19,12 +20,30 @@ from covey.private.tables import ArrayTable
 from covey.public import Domain, Neighbours, resolve_bounds
 from spark_session import spark  # noqa: F401
 
-settings.register_profile(
-    "covey",
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
-)
+SLOWLY = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+settings.register_profile("explore", deadline=None, suppress_health_check=SLOWLY)  # new examples each time
+settings.register_profile("covey", settings.get_profile("explore"), derandomize=True)  # what fails, fails again
 settings.load_profile("covey")
+
+TOGETHER = re.compile(r"tests/(?:browser/test_studio_|unit/test_studio_server)\w*\.py")  # a server or browser for all
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Tests named after Spark run on one worker, which starts one JVM, and first; some files stay together as well.
+
+    The marks `xdist_group` would say so, but from pytest 9.2 on they are ignored without a word (pytest-xdist #1386).
+    """
+    if config.getoption("dist") not in ("load", "loadgroup"):
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):  # units of many tests come first
+        def _split_scope(self, nodeid: str) -> str:
+            file = TOGETHER.match(nodeid)
+            return "spark" if "spark" in nodeid.lower() else file[0] if file else nodeid
+
+    return Scheduling(config, log)
 
 
 MOST_COLUMNS = {"exact-coreset": 3, "net-coreset": 7, "ball-coreset": 16}  # others take any number

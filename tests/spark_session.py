@@ -21,7 +21,10 @@ def spark_or_skip(master: str, **config: str):
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_HOME", os.path.dirname(pyspark.__file__))
     builder = SparkSession.builder.master(master).appName("covey tests")
+    quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # what lives for a minute is not worth optimising
     usual = {
+        "spark.driver.extraJavaOptions": quick,
+        "spark.executor.extraJavaOptions": quick,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.host": "127.0.0.1",
@@ -37,8 +40,12 @@ def spark_or_skip(master: str, **config: str):
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator:
-    """A local Spark, started once for all tests that need one."""
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator:
+    """A local Spark, started once for all tests that need one: under xdist too, as tests/conftest.py sees to."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        started = tmp_path_factory.getbasetemp().parent / "spark started"
+        assert not started.exists(), "two workers need Spark: put 'spark' into the names of the tests that use it"
+        started.touch()
     session = spark_or_skip("local[2]")
     yield session
     session.stop()

@@ -76,10 +76,8 @@ class Asking:
         self.wait(job.json()["id"])
 
     def wait(self, job: str, *, ends: str = "done") -> dict[str, Any]:
-        for _ in range(600):
-            found = self.get(f"api/job/{job}").json()
-            if found["state"] != "running":
-                break
+        end = time.monotonic() + 240
+        while (found := self.get(f"api/job/{job}").json())["state"] == "running" and time.monotonic() < end:
             time.sleep(0.02)
         assert found["state"] == ends, found
         return found

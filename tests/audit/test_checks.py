@@ -68,9 +68,13 @@ def test_a_forked_child_does_not_repeat_its_parents_noise():
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        os.write(writing, source.words(8, np.uint64).tobytes())
-        os._exit(0)
-    os.waitpid(child, 0)
-    assert os.read(reading, 64) != source.words(8, np.uint64).tobytes()
-    os.close(reading)
+        try:
+            os.write(writing, source.words(8, np.uint64).tobytes())
+        finally:
+            os._exit(0)  # whatever happens, no second run of the tests goes on from here
     os.close(writing)
+    os.waitpid(child, 0)
+    words = os.read(reading, 64)
+    os.close(reading)
+    assert len(words) == 64
+    assert words != source.words(8, np.uint64).tobytes()

@@ -90,7 +90,7 @@ def test_a_certificate_says_what_was_asked_for(neighbours):
 def test_without_a_seed_no_two_fits_have_the_same_noise(sample):
     """Public randomness alone makes centres differ; the noisy cells themselves must.
 
-    There may be a single cell; its noise has a scale of 20 or more, so three values in 12 fits have odds below 10^-9.
+    There may be a single cell; its noise has a scale of 10 or more, so three values in 12 fits have odds below 10^-8.
     """
     asked = {**PLAIN, "algorithm_params": {"starts": 1, "keep_synopsis": True}, "epsilon": 0.1, "sample": sample}
     seen = [tuple(fit(ROWS, **asked, neighbours="replace-one").synopsis.counts) for _ in range(12)]

@@ -106,7 +106,8 @@ def test_the_door_scales_noise_to_its_own_relation(relation):
         seen: list[object] = []
         delta = getattr(mechanism.event(), "delta", Fraction(0))
         plan = Plan((mechanism.event(),), delta)
-        ask(make_curator(ROWS, domain=DOMAIN, neighbours=relation, delta=delta, plan=plan), Noted(mechanism, seen))
+        door = make_curator(ROWS, domain=DOMAIN, neighbours=relation, delta=delta, seed=1, plan=plan)
+        ask(door, Noted(mechanism, seen))
         assert seen
         assert all(each == expected for each in seen)
 

@@ -1,4 +1,4 @@
-"""A short replay of every algorithm (src/covey/audit/replay.py), quick enough to be tried on every planted bug."""
+"""A short replay of some algorithms (src/covey/audit/replay.py), quick enough to be tried on every planted bug."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from covey.algorithms.registry import ALGORITHMS
 from covey.audit.families import FAMILIES
 from covey.audit.replay import run
 
+PLANTED = ("auto", "ball-coreset", "genetic", "grid", "lloyd", "max-cover")  # test_replay.py has all of them
 SHORT = ("a corner into an empty cluster", "the last row of a cluster", "n at a rounding threshold")
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", PLANTED)
 def test_released_values_decide_everything(algorithm):
     """On neighbours, with the released values of one: the same questions, the same document, no answer too far."""
     chosen = [family for family in FAMILIES if family.name in SHORT]

@@ -75,10 +75,8 @@ def test_rows_next_to_one_another_have_coins_of_their_own():
 
 
 def test_the_rate_of_a_sample_follows_from_a_noisy_number():
-    said = [
-        fit(ROWS, k=2, epsilon=1.0, bounds=(-1, 1), algorithm="lloyd", sample=50).certificate.parameters["sample"]
-        for _ in range(8)
-    ]
+    asked = {"k": 2, "epsilon": 1.0, "bounds": (-1, 1), "algorithm": "lloyd", "sample": 50}
+    said = [fit(ROWS, **asked, random_state=seed).certificate.parameters["sample"] for seed in range(8)]
     assert len({each["rows_noisy"] for each in said}) > 3
     assert len({each["rate"] for each in said}) > 3
 
@@ -95,7 +93,8 @@ def test_what_is_spent_on_a_sample_amplifies_to_what_was_named(monkeypatch, neig
             super().__init__(budget)
 
     monkeypatch.setattr(fitting, "Reserve", Watched)
-    release = fit(ROWS, k=2, epsilon=1.0, bounds=(-1, 1), algorithm="lloyd", sample=sample, neighbours=neighbours)
+    asked = {"k": 2, "epsilon": 1.0, "bounds": (-1, 1), "algorithm": "lloyd", "random_state": 1}
+    release = fit(ROWS, **asked, sample=sample, neighbours=neighbours)
     notes = release.certificate.parameters["sample"]
     assert notes["kind"] == ("poisson" if neighbours == "add-remove" else "without replacement")
     rate = Fraction(notes["rate"]) if neighbours == "add-remove" else Fraction(notes["size"], notes["of"])

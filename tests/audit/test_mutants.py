@@ -8,7 +8,7 @@ the catalogue says that crashing is how the bug shows.
 from __future__ import annotations
 
 import re
-from functools import cache
+from itertools import groupby
 
 import pytest
 from mutants import MUTANTS
@@ -22,20 +22,31 @@ HARMLESS = Mutant(
     (Edit("noise.mechanisms:DiscreteLaplace.event", {"Pure(self.epsilon)": "Pure((self.epsilon))"}),),
     "unit/test_noise_mechanisms.py::test_events",
 )
-healthy = cache(run)
 
 
-def named(mutant: Mutant) -> object:
-    return pytest.param(mutant, id=mutant.name, marks=[pytest.mark.slow] if mutant.slow else [])
+def by_killer() -> list[object]:
+    """The bugs that one test is named for, together: without a bug that test need only be run once."""
+    ordered = sorted(MUTANTS, key=lambda mutant: (mutant.killer, mutant.slow))
+    found = [(slow, list(some)) for (_, slow), some in groupby(ordered, key=lambda each: (each.killer, each.slow))]
+    return [
+        pytest.param(some, id=", ".join(each.name for each in some), marks=[pytest.mark.slow] if slow else [])
+        for slow, some in found
+    ]
 
 
-@pytest.mark.parametrize("mutant", [named(each) for each in MUTANTS])
-def test_the_planted_bug_is_noticed(mutant):
-    before = healthy(mutant.killer)
+@pytest.mark.parametrize("mutants", by_killer())
+def test_the_planted_bug_is_noticed(mutants):
+    before = run(mutants[0].killer)
     assert before.healthy, (before.died, before.broken, before.output[-2000:])
-    with mutant.applied():
-        after = run(mutant.killer)
-    assert after.killed(mutant.dies_of), (after.passed, after.died, after.broken)
+    for mutant in mutants:
+        with mutant.applied():
+            after = run(mutant.killer)
+        assert after.killed(mutant.dies_of), (mutant.name, after.passed, after.died, after.broken)
+
+
+def test_every_planted_bug_is_tried():
+    tried = [mutant for parameters in by_killer() for mutant in parameters.values[0]]
+    assert sorted(each.name for each in tried) == sorted(each.name for each in MUTANTS)
 
 
 def test_without_a_bug_nothing_is_noticed():

@@ -6,6 +6,7 @@ can fail: leaks of every kind are planted, each in an algorithm of its own or in
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -102,8 +103,10 @@ def test_every_verb_is_asked_by_some_run(toy):
     ]:
         relation = REPLACE if name == "genetic" else ADD
         first, _, _ = record_pair(name, relation, FAMILIES[family], seed)
-        seen |= {step.asked[1] for step in first.steps}
-    assert set(VERBS) <= {"cover" if verb == "pick of a cover" else verb for verb in seen}
+        seen |= {"cover" if step.asked[1] == "pick of a cover" else step.asked[1] for step in first.steps}
+        if set(VERBS) <= seen:
+            return
+    assert set(VERBS) <= seen
 
 
 # --- an algorithm in the registry is audited, with no further code; and leaks are caught -----------------------------
@@ -247,6 +250,9 @@ def failed(name, relation):
     return " ".join(each.what for each in results if not each.ok)
 
 
+failed_as_declared = cache(failed)
+
+
 @pytest.mark.parametrize("relation", [ADD, REPLACE])
 @pytest.mark.parametrize(
     ("name", "query", "less", "words"),
@@ -259,7 +265,7 @@ def failed(name, relation):
     ],
 )
 def test_a_sensitivity_that_is_too_small_is_caught(monkeypatch, name, query, less, words, relation):
-    assert failed(name, relation) == ""
+    assert failed_as_declared(name, relation) == ""
     smaller(monkeypatch, query, **less)
     assert words in failed(name, relation)
 

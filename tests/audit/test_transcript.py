@@ -122,7 +122,7 @@ def test_the_loss_of_a_mechanism_averages_to_at_least_nothing():
     losses = np.array(
         [
             ratio(step(DiscreteLaplace(ONE), [4], bound=bound, seed=seed), step(None, [5]), ADD).seen
-            for seed in range(400)
+            for seed in range(200)
         ]
     )
     assert losses.mean() > 0

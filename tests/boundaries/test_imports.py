@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-import os
+import resource
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -68,8 +69,20 @@ def imported(tree: ast.AST, file: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, module
             yield from ((node.lineno, f"{module}.{alias.name}") for alias in node.names)
         elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
-            called = ast.unparse(node.func).rpartition(".")[2]
+            called = dotted(node.func).rpartition(".")[2]
             yield from [(node.lineno, str(node.args[0].value))] * (called in ("import_module", "__import__"))
+
+
+@cache
+def tree_of(file: str) -> ast.Module:
+    return ast.parse((PACKAGE / file).read_text())
+
+
+def dotted(node: ast.AST) -> str:
+    """a.b.c of an attribute chain; empty parts where it is anything else."""
+    if isinstance(node, ast.Attribute):
+        return f"{dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def within(name: str, roots: tuple[str, ...]) -> bool:
@@ -86,12 +99,11 @@ def used_at_runtime(tree: ast.AST) -> Iterator[tuple[int, str]]:
                 annotations.update(id(each) for each in ast.walk(part))
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and id(node) not in annotations:
-            yield node.lineno, ast.unparse(node)
+            yield node.lineno, dotted(node)
 
 
-def violations(source: str, file: str) -> list[str]:
+def violations(tree: ast.AST, file: str) -> list[str]:
     """Every broken rule of a file of the package, as text."""
-    tree = ast.parse(source)
     found = []
 
     def broken(line: int, what: str) -> None:
@@ -117,7 +129,7 @@ def violations(source: str, file: str) -> list[str]:
 
 @pytest.mark.parametrize("file", FILES)
 def test_every_file_keeps_to_its_folder(file):
-    assert violations((PACKAGE / file).read_text(), file) == []
+    assert violations(tree_of(file), file) == []
 
 
 @pytest.mark.parametrize(
@@ -148,7 +160,7 @@ def test_every_file_keeps_to_its_folder(file):
     ],
 )
 def test_the_checker_can_fail(file, source):
-    assert violations(source, file)
+    assert violations(ast.parse(source), file)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +175,7 @@ def test_the_checker_can_fail(file, source):
     ],
 )
 def test_the_checker_does_not_cry_wolf(file, source):
-    assert violations(source, file) == []
+    assert violations(ast.parse(source), file) == []
 
 
 def test_only_the_door_is_handed_rows():
@@ -183,11 +195,7 @@ def test_exact_statistics_are_asked_for_behind_the_door_only():
 
 
 def test_nobody_depends_on_the_benchmarks_but_the_command_line():
-    users = [
-        file
-        for file in FILES
-        if any(within(name, ("covey.bench",)) for _, name in imported(ast.parse((PACKAGE / file).read_text()), file))
-    ]
+    users = [file for file in FILES if any(within(name, ("covey.bench",)) for _, name in imported(tree_of(file), file))]
     assert [file for file in users if not file.startswith(BENCH) and not file.startswith("cli")] == []
 
 
@@ -203,11 +211,13 @@ def test_the_command_line_loads_no_numpy():
 
 @needs_cli
 def test_the_command_line_starts_at_once():
-    def seconds() -> float:
-        """Processor time, so that a busy machine cannot fail the test."""
-        before = os.times()
-        subprocess.run([sys.executable, "-c", "import covey.cli"], check=True)
-        after = os.times()
-        return after.children_user + after.children_system - before.children_user - before.children_system
+    """In less than 0.3 s, or than 25 starts of Python itself where those take longer; the best of some tries."""
 
-    assert min(seconds() for _ in range(5)) < 0.3
+    def seconds(script: str) -> float:
+        """Processor time, so that a busy machine cannot fail the test."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, "-c", script], check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    assert any(seconds("import covey.cli") < max(0.3, 25 * seconds("pass")) for _ in range(10))

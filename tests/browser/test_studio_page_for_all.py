@@ -97,7 +97,7 @@ def test_the_keyboard_alone_takes_the_look_moves_the_slider_draws_and_publishes(
     tab_to(page, "confirm-look")
     page.keyboard.press("Enter")
     watched.drawn(level=2)
-    assert focus_of(page) == "level", "after the look the slider has the focus"
+    watched.until(lambda: focus_of(page) == "level")  # after the look the slider has the focus
     page.keyboard.press("ArrowRight")
     watched.drawn(level=3)
     page.keyboard.press("Home")
@@ -116,7 +116,7 @@ def test_data_that_is_not_geographic_gets_two_axes_and_no_map(tmp_path: Path, vi
     rows = np.random.default_rng(3).normal([40, 30_000], [8, 6_000], (5_000, 2))
     file = tmp_path / "pay.csv"
     np.savetxt(file, rows, delimiter=",", header="age,income", comments="", fmt="%.3f")
-    with serving(file, Box(age=(0, 100), income=(0, 80_000)), tmp_path / "out", name="pay.csv") as served:
+    with serving(file, Box(age=(0, 100), income=(0, 80_000)), tmp_path / "out", name="pay.csv", seed=1) as served:
         served.look()
         watched = visit(served)
         page = watched.open()
@@ -125,8 +125,7 @@ def test_data_that_is_not_geographic_gets_two_axes_and_no_map(tmp_path: Path, vi
         assert "age and income" in (page.get_attribute("#overlay", "aria-label") or "")
         page.click("#centre-details summary")
         assert page.locator("#centre-table th").nth(2).inner_text() == "income"
-        watched.click_at(0.45, 0.57)  # where most rows are
-        page.locator("#tooltip").get_by_text("noisy").wait_for()
+        watched.tip_at(0.45, 0.57, "noisy")  # where most rows are
         page.locator("#overlay").focus()
         for key in ("ArrowLeft", "+", "-"):
             page.keyboard.press(key)
@@ -173,11 +172,10 @@ def test_the_map_is_drawn_moves_with_its_buttons_and_answers_the_pointer(looked:
     watched.until(lambda: page.inner_text(".maplibregl-ctrl-scale") != scale)
     page.click("#zoom-fit")
     watched.until(lambda: page.inner_text(".maplibregl-ctrl-scale") == scale)
-    watched.click_at(0.5, 0.47)  # the old town
-    page.locator("#tooltip").get_by_text("noisy").wait_for()
+    watched.tip_at(0.5, 0.47, "noisy")  # the old town
 
 
-def share_of(page: Any, colour: tuple[int, int, int], *, tries: int = 40) -> float:
+def share_of(page: Any, colour: tuple[int, int, int], *, tries: int = 200) -> float:
     """The part of the stage's pixels that have a colour, once there are any."""
     from matplotlib.image import imread
 

@@ -89,14 +89,14 @@ def test_those_that_need_memory_say_so_or_read_the_files_into_it(algorithm, fold
     assert release(folder, algorithm) == release(rows(), algorithm)
 
 
-@pytest.mark.xdist_group("spark")
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("algorithm", on("spark"))
 def test_spark_gives_the_same_releases(algorithm, spark):
     frame = spark.createDataFrame(rows()).repartition(3)
     assert release(frame, algorithm) == release(rows(), algorithm)
 
 
-@pytest.mark.xdist_group("spark")
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("algorithm", [pytest.param("auto", marks=pytest.mark.slow), "lloyd"])
 def test_spark_counts_people_as_memory_does(algorithm, spark, folder):
     expected = release(rows(), algorithm, **PEOPLE)

@@ -56,7 +56,7 @@ def watch_rows(tell: Callable[[], None]) -> None:
 def child(request: dict[str, Any], told: int) -> None:
     """The life of a child: arm the disk, run the command, say how many calls it made."""
     disk = ctypes.CDLL(None)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    interrupts_wait()
     for stream, name in ((1, "out"), (2, "err")):
         os.dup2(os.open(request[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), stream)
     os.chdir(request["folder"])
@@ -68,14 +68,7 @@ def child(request: dict[str, Any], told: int) -> None:
     where = os.path.realpath(request["folder"]).encode()
     disk.covey_arm(where, ctypes.c_long(request.get("at", 0)), request.get("error", 0), request.get("sticky", 0))
     os.write(told, b"ready\n")
-    code = 0
-    try:
-        publish(request["arguments"]) if request["arguments"][0] == "publish" else covey.cli.main(request["arguments"])
-    except SystemExit as end:
-        code = int(end.code or 0)
-    except BaseException as error:
-        code = 70
-        os.write(2, f"ESCAPED {type(error).__name__}\n".encode())
+    code = run(request["arguments"])
     disk.covey_arm(b"", ctypes.c_long(0), 0, 0)
     os.write(told, f"calls {disk.covey_counted()}\n".encode())
     try:
@@ -83,6 +76,36 @@ def child(request: dict[str, Any], told: int) -> None:
         sys.stderr.flush()
     finally:
         os._exit(code)
+
+
+def interrupts_wait() -> None:
+    """Hold SIGINT back until a command has begun: before that, nobody is there to catch it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    real = covey.cli.cli.make_context
+
+    def begun(*arguments: Any, **more: Any) -> Any:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+        return real(*arguments, **more)
+
+    covey.cli.cli.make_context = begun  # type: ignore[method-assign]
+
+
+def run(arguments: list[str]) -> int:
+    """The exit code of a command. An interrupt that comes when it has ended changes nothing; one that escapes is 70."""
+    code = None
+    try:
+        try:
+            publish(arguments) if arguments[0] == "publish" else covey.cli.main(arguments)
+            code = 0
+        except SystemExit as end:
+            code = int(end.code or 0)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    except BaseException as error:
+        if code is None or not isinstance(error, KeyboardInterrupt):
+            code = 70
+            os.write(2, f"ESCAPED {type(error).__name__}\n".encode())
+    return code
 
 
 def publish(arguments: list[str]) -> None:

@@ -10,10 +10,10 @@ from deeds import DEEDS, Tally, charges, kills_at_calls, kills_at_random_moments
 
 
 def test_kills_at_random_moments(nursery, tmp_path):
-    tally = kills_at_random_moments(nursery, tmp_path, count=12, seed=1)
+    tally = kills_at_random_moments(nursery, tmp_path, count=9, seed=1, least=5)
     assert tally.violations == []
-    assert tally.trials == 12
-    assert tally.killed >= 6
+    assert tally.trials >= 9
+    assert tally.killed >= 5
 
 
 def test_kills_before_after_and_within_calls_to_the_disk(nursery, tmp_path):

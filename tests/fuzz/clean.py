@@ -25,10 +25,14 @@ OUTCOMES: Counter[str] = Counter()  # how often all went well, and how often Cov
 
 @dataclass(frozen=True)
 class Target:
-    """inputs: the strategy; check(input, folder): raises whatever is not clean; weight: its share of all inputs."""
+    """inputs: the strategy; check(input, folder): raises whatever is not clean; weight: its share of all inputs.
+
+    good: an input that is accepted, so that no target is passed by refusing everything.
+    """
 
     inputs: st.SearchStrategy[Any]
     check: Callable[[Any, Path], None]
+    good: Any
     weight: int = 1
 
 

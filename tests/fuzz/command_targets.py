@@ -163,4 +163,4 @@ def a_command(arguments: list[str], folder: Path) -> None:
         assert leaks(out + err) == []
 
 
-TARGETS = {"command lines": Target(commands(), a_command, weight=4)}
+TARGETS = {"command lines": Target(commands(), a_command, ["fit", *USUAL["fit"]], weight=4)}

@@ -134,13 +134,17 @@ def strange_bounds(value: Any, _: Path) -> None:
 
 FOLDERS = (".csv", ".parquet", ".arrow", ".csv.gz")
 names = st.sampled_from(sorted(data_files()))
+whole = (".csv", [], Box(x=(-1, 1), y=(-1, 1)))
 TARGETS = {
-    "damaged data files": Target(st.tuples(names, wounds, some_bounds), damaged_data, weight=6),
+    "damaged data files": Target(st.tuples(names, wounds, some_bounds), damaged_data, whole, weight=6),
     "made-up data files": Target(
-        st.tuples(names, st.one_of(made_up_csv, st.binary(max_size=200)), some_bounds), made_up_data, weight=3
+        st.tuples(names, st.one_of(made_up_csv, st.binary(max_size=200)), some_bounds),
+        made_up_data,
+        (".csv", "x,y\n0.5,0.5\n", (-1, 1)),
+        weight=3,
     ),
     "folders with a damaged file": Target(
-        st.tuples(st.sampled_from(FOLDERS), wounds, some_bounds), damaged_folder, weight=1
+        st.tuples(st.sampled_from(FOLDERS), wounds, some_bounds), damaged_folder, whole, weight=1
     ),
-    "bounds": Target(domains, strange_bounds, weight=3),
+    "bounds": Target(domains, strange_bounds, ("box", [(-1.0, 1.0), (0.0, 1.0)]), weight=3),
 }

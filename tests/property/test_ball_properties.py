@@ -71,7 +71,7 @@ def assert_near(query, before: np.ndarray, after: np.ndarray, relation: Neighbou
 
 
 @given(cases(), st.data())
-@settings(max_examples=400)
+@settings(max_examples=200)
 def test_one_person_moves_a_score_by_at_most_the_sensitivity(case, data):
     grid, rows, one, other = case
     query = make_query(data.draw, grid)
@@ -92,7 +92,7 @@ def rows_left(engine: CellEngine, grid: Grid) -> Counter:
 
 
 @given(cases(), st.data())
-@settings(max_examples=300)
+@settings(max_examples=160)
 def test_after_dropping_the_nearest_neighbours_are_still_neighbours(case, data):
     """Several rounds, as in the algorithm, under both relations."""
     grid, rows, one, other = case

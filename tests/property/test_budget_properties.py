@@ -15,6 +15,7 @@ weights = st.one_of(positive, st.integers(1, 10**9), st.decimals(min_value="0.00
 pure = st.builds(Pure, st.fractions(min_value=0, max_value=3, max_denominator=1000))
 
 
+@settings(max_examples=60)
 @given(positive, st.lists(weights, min_size=1, max_size=20))
 def test_parts_add_up_to_the_total_exactly(total, chosen):
     parts = split(total, *chosen)
@@ -23,6 +24,7 @@ def test_parts_add_up_to_the_total_exactly(total, chosen):
     assert all(part * Fraction(chosen[0]) == parts[0] * Fraction(w) for part, w in zip(parts, chosen, strict=True))
 
 
+@settings(max_examples=40)
 @given(st.lists(pure, max_size=30))
 def test_pure_plans_cost_their_exact_sum(events):
     assert compose(events, delta=Fraction(0)) == Cost(sum((e.epsilon for e in events), Fraction(0)))

@@ -92,7 +92,7 @@ class Fixed(CoverPicks):
 
 
 @given(problems(), st.integers(0, 6))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_blocks_hold_every_point_above_the_ceiling_with_its_exact_count(problem, ceiling):
     rows, query, _, seed = problem
     query = Cover(query.domain, (max(query.sides[0], query.domain.limit // 5),), query.reach, 1)

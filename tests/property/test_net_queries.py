@@ -87,7 +87,7 @@ def slabs_one_by_one(query: NetSums, cells, counts) -> np.ndarray:
 
 
 @given(nets(), st.lists(st.tuples(st.integers(0, 10**6), st.integers(1, 6)), max_size=12))
-@settings(max_examples=200)
+@settings(max_examples=120)
 def test_nested_slabs_are_those_of_the_definition(query, table):
     unique = {cell % query.grid.cells: count for cell, count in table}
     cells = np.array(sorted(unique), dtype=np.int64)
@@ -98,7 +98,7 @@ def test_nested_slabs_are_those_of_the_definition(query, table):
 
 
 @given(st.data(), nets())
-@settings(max_examples=300)
+@settings(max_examples=160)
 def test_one_row_moves_the_net_by_at_most_the_sensitivity(data, query):
     rows, one, other = data.draw(neighbours(query.domain))
     assert_within(query, rows, one, ADD)
@@ -107,7 +107,7 @@ def test_one_row_moves_the_net_by_at_most_the_sensitivity(data, query):
 
 
 @given(st.data(), st.integers(0, 12))
-@settings(max_examples=150)
+@settings(max_examples=90)
 def test_every_box_swaps_at_most_one_row_and_one_gains_one(data, size):
     """Lemma 2 of net.md, seen through numbers of rows: sums of a coordinate that is 1 for all rows."""
     query = NetSums(Grid(unit_domain(2), 6), slabs=3, rows=size)
@@ -216,7 +216,7 @@ def slot_one_by_one(query: IntervalCounts, row) -> int:
 
 
 @given(st.data(), ringed())
-@settings(max_examples=200)
+@settings(max_examples=120)
 def test_slots_are_those_of_the_definition_and_rows_are_moved_no_farther_than_said(data, case):
     rings, query = case
     d, limit = query.domain.dimension, query.domain.limit
@@ -236,7 +236,7 @@ def test_slots_are_those_of_the_definition_and_rows_are_moved_no_farther_than_sa
 
 
 @given(st.data(), ringed())
-@settings(max_examples=150)
+@settings(max_examples=90)
 def test_one_row_moves_the_counts_by_at_most_the_sensitivity(data, case):
     _, query = case
     rows, one, other = data.draw(neighbours(query.domain))
@@ -292,7 +292,7 @@ def tiny(draw):
 
 
 @given(st.data(), tiny())
-@settings(max_examples=150)
+@settings(max_examples=90)
 def test_one_row_moves_the_worst_errors_by_at_most_the_sensitivity(data, query):
     rows, one, other = data.draw(neighbours(query.domain, most=8))
     assert_within(query, rows, one, ADD)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covey.events import Sensitivity
-from covey.noise import DiscreteLaplace, OsSource, SeededSource, ThresholdedLaplace
+from covey.noise import DiscreteLaplace, SeededSource, ThresholdedLaplace
 from covey.noise.coins import Probability, Uniform, Wheel, exp_bounds, flip
 from covey.noise.laplace import digit, discrete_laplace
 from covey.noise.selection import pick, pick_exactly
@@ -120,7 +120,7 @@ def test_a_thresholded_histogram_shows_occurring_keys_in_order(histogram, seed):
     mechanism = ThresholdedLaplace(Fraction(1), Fraction(1, 100))
     sensitivity = Sensitivity(l1=1, l2_squared=1, linf=1, coordinates=1)
     keys, counts = (np.array(list(part), dtype=np.int64) for part in (histogram.keys(), histogram.values()))
-    shown, noisy = mechanism.add_by_key(keys, counts, sensitivity, OsSource())
+    shown, noisy = mechanism.add_by_key(keys, counts, sensitivity, SeededSource(seed))
     assert shown.tolist() == sorted(shown.tolist())
     assert all(histogram[key] > 0 for key in shown.tolist())
     assert (noisy >= mechanism.threshold(sensitivity)).all()

@@ -155,7 +155,7 @@ def cases(draw, kind: str, *, ball: bool):
 @BOTH_DOMAINS
 @EVERY_KIND
 def test_one_row_moves_the_statistic_by_at_most_the_sensitivity(kind, ball):
-    @settings(max_examples=50)
+    @settings(max_examples=32)
     @given(cases(kind, ball=ball), st.data())
     def check(case, data):
         query, rows = case
@@ -174,7 +174,7 @@ def test_one_row_moves_the_statistic_by_at_most_the_sensitivity(kind, ball):
 @BOTH_DOMAINS
 @EVERY_KIND
 def test_the_split_and_the_order_of_the_rows_never_show(kind, ball):
-    @settings(max_examples=20)
+    @settings(max_examples=12)
     @given(cases(kind, ball=ball), st.randoms(use_true_random=False), st.lists(st.integers(0, 40), max_size=4))
     def check(case, shuffled, cuts):
         query, rows = case
@@ -245,7 +245,7 @@ def twin(query, row: list[int]) -> dict[int, int]:
 @BOTH_DOMAINS
 @EVERY_KIND
 def test_the_statistic_equals_its_twin(kind, ball):
-    @settings(max_examples=40)
+    @settings(max_examples=25)
     @given(cases(kind, ball=ball))
     def check(case):
         query, rows = case
@@ -258,7 +258,7 @@ def test_the_statistic_equals_its_twin(kind, ball):
     check()
 
 
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(st.data(), st.booleans(), st.sampled_from(["l1", "l2"]), st.sampled_from([1, 2, 1000, 26_000, 2**20, 2**24]))
 def test_clipped_rows_keep_the_norm_in_integers_and_lose_less_than_a_unit(data, ball, norm, unit_limit):
     domain = data.draw(domains(ball=ball))

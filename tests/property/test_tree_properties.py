@@ -92,7 +92,7 @@ def log_probability(shown, decisions, mechanism, relation):
     return total
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(st.data(), described_trees(), st.sampled_from([ADD, REPLACE]))
 def test_neighbours_give_any_tree_nearly_the_same_probability(data, tree, relation):
     """All decisions of a whole tree, frozen: the exact log-ratio on neighbours is at most epsilon."""

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from covey.geo import inside
@@ -126,7 +126,11 @@ def test_boxes_hold_what_lies_between_their_ends(pairs, seed):
     query = ZonedCells.of(DOMAIN, 16, regions)
     key = query.keys[number.astype(np.int64) * query.grid.cells + query.grid.index(rows)]
     assert np.array_equal(query.zone_of[key], number)
+    steps = (BORDER + 1) * np.array(DOMAIN.half) / DOMAIN.limit  # so near to an end, a row may count on either side
+    ends = np.array([end for box, _ in pairs for end in zip(*box.ranges, strict=True)])
     for point, found in zip(points, number, strict=True):
+        if (np.abs(ends - point) <= steps).any():
+            continue
         holding = [e for box, e in pairs if all(a <= x <= b for x, (a, b) in zip(point, box.ranges, strict=True))]
         strictest = Fraction(str(min(holding))) if holding else None
         assert (regions.areas[found - 1].epsilon if found else None) == strictest
@@ -138,6 +142,7 @@ wild = st.floats(allow_nan=True, allow_infinity=True)
 @settings(max_examples=10, deadline=None)
 @given(documents, st.lists(st.tuples(wild, wild), min_size=1, max_size=20))
 def test_no_row_makes_it_raise(document, rows):
+    assume(any(area.near_domain for area in Zones.read(document).on(DOMAIN).areas))  # others are refused, as a mistake
     thinning = read_zones(document, epsilon=Fraction(1), domain=DOMAIN)
     lattice = to_lattice(np.array(rows).T.copy(), DOMAIN)
     assert set(thinning.regions.index(lattice)) <= set(range(len(thinning.regions.areas) + 1))

@@ -16,11 +16,14 @@ from covey.noise import OsSource
 from covey.noise.laplace import discrete_laplace
 
 WORDS, WORKERS = 20_000, 6
-WIDE = Fraction(1, 2**50)  # so wide that equal numbers are equal streams
+WIDE = Fraction(1, 2**55)  # so wide that equal numbers are equal streams
 
 
 def repeated(streams: Iterable[bytes]) -> int:
-    """How many 64-bit words occur twice, in one stream or in two: by chance, one in 10^9 runs."""
+    """How many 64-bit words occur twice, in one stream or in two: by chance, one in 10^9 runs.
+
+    140,000 uniform words: 5·10^-10. 7,000 numbers of scale b = 2^55, of which two are equal once in 4b: 2·10^-10.
+    """
     words = np.concatenate([np.frombuffer(stream, dtype=np.uint64) for stream in streams])
     return words.size - np.unique(words).size
 
@@ -65,7 +68,7 @@ sys.stdout.buffer.write(draw({count}))
 SOURCES = {
     "words": "source = OsSource()\ndef draw(n): return source.words(n, np.uint64).tobytes()",
     "noise": "source = OsSource()\n"
-    "def draw(n): return discrete_laplace(n, inverse_scale=Fraction(1, 2**50), source=source).tobytes()",
+    "def draw(n): return discrete_laplace(n, inverse_scale=Fraction(1, 2**55), source=source).tobytes()",
     "numpy": "def draw(n): return np.random.randint(0, 2**62, n).astype(np.uint64).tobytes()",
 }
 
@@ -98,10 +101,8 @@ def test_fresh_processes():
 
 
 @pytest.mark.slow
-def test_spark_workers():
+def test_spark_workers(spark):
     """Python workers of Spark are forked from one daemon; noise is drawn by the driver, but nothing forbids others."""
-    sql = pytest.importorskip("pyspark.sql")
-    session = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
 
     def draw(_: Iterable[int]) -> Iterable[bytes]:  # by value: the worker must not import this module
         import numpy
@@ -110,10 +111,7 @@ def test_spark_workers():
 
         yield Fresh().words(5_000, numpy.uint64).tobytes()
 
-    try:
-        streams = session.sparkContext.parallelize(range(8), 8).mapPartitions(draw).collect()
-    finally:
-        session.stop()
+    streams = spark.sparkContext.parallelize(range(8), 8).mapPartitions(draw).collect()
     assert len(streams) == 8
     assert repeated(map(bytes, streams)) == 0
 

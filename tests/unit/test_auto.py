@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -68,7 +69,7 @@ EDGES = {
 
 @FORMS
 @RELATIONS
-@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 6, 20])
+@pytest.mark.parametrize("d", [1, 2, 4, 5, 20])
 def test_edges_are_normal_releases_that_draw_all_that_was_planned(curator_of, d, relation, delta):
     for number, (name, made) in enumerate(EDGES.items()):
         objective, k = ("k-means", "k-median")[number % 2], (3, 1, 5)[number % 3]
@@ -230,23 +231,24 @@ def test_medians_are_found(d, delta):
     assert cost(rows, model.cluster_centers_, power=1) < 1.2 * best
 
 
-def city(*, runs: int, neighbours: str) -> np.ndarray:
-    """Ratios of fits of 20,000 rows in one city, with the globe for bounds."""
+@cache
+def city(neighbours: str) -> np.ndarray:
+    """Ratios of 20 fits of 20,000 rows in one city, with the globe for bounds."""
     rng = np.random.default_rng(3)
     quarters = np.array([2.35, 48.86]) + rng.normal(0, 0.06, (4, 2))
     rows = quarters[rng.integers(0, 4, 20_000)] + rng.normal(0, 0.01, (20_000, 2))
     bounds = covey.Box((-180, 180), (-90, 90))
-    return ratios(rows, 4, runs=runs, epsilon=1.0, bounds=bounds, neighbours=neighbours)
+    return ratios(rows, 4, runs=20, epsilon=1.0, bounds=bounds, neighbours=neighbours)
 
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
 def test_a_city_on_the_globe_is_found_in_most_runs(neighbours):
-    assert np.median(city(runs=10, neighbours=neighbours)) < 1.05
+    assert np.median(city(neighbours)) < 1.05
 
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
 def test_a_city_on_the_globe_is_found_on_average(neighbours):
-    assert np.mean(city(runs=40, neighbours=neighbours)) < 1.5
+    assert np.mean(city(neighbours)) < 1.5
 
 
 @pytest.mark.parametrize(("d", "delta"), [(6, 1e-6), (12, 1e-6), (6, None)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,29 @@ from covey.bench import ipsn17
 from covey.bench.ipsn17_tasks import SETS, first_rows, loaded
 from covey.bench.sets import Floats
 
+SMALL = replace(
+    ipsn17.QUICK,
+    runs=1,
+    sizes=(3_000,),
+    ladders=((1, (1.0,)), (5, (0.01, 4.0))),
+    taxi_rows=1_500,
+    centres=(1,),
+    compared=(4_000,),
+    time_sizes=(2_000, 4_000),
+    time_sizes_4d=(2_000, 4_000),
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small():
+    """Even quicker than `--quick`: the same kinds of tasks, fewer of each."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ipsn17, "QUICK", SMALL)
+        yield
+
 
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory):
+def quick(tmp_path_factory, small):
     out = tmp_path_factory.mktemp("ipsn17")
     said: list[str] = []
     ipsn17.run(data=None, out=out, quick=True, report=None, say=said.append)

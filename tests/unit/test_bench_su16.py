@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
+import multiprocessing
 import os
+import threading
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from covey.bench import sets, su16
+from covey.bench import runner, sets, su16
 from covey.bench.runner import Store, Task, run_tasks
 from covey.bench.su16_tasks import VARIANTS, one_block_size
 from covey.bench.workload import Workload
@@ -116,7 +119,9 @@ def test_answers_are_kept_and_never_asked_for_again(tmp_path: Path) -> None:
 def test_a_torn_line_is_cut_off_and_its_task_done_again(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     tasks = [Task("double", {"x": i}) for i in range(2)]
-    run_tasks(tasks, work=double, store=Store(path), workers=1)
+    whole = Store(path)
+    for task in tasks:
+        whole.add(task, double(task), 0.1)
     path.write_bytes(path.read_bytes()[:-9])
     assert len(Store(path).answers) == 1
     run_tasks(tasks, work=double, store=Store(path), workers=1)
@@ -130,6 +135,18 @@ def test_a_failed_task_is_an_error_and_keeps_the_finished_ones(tmp_path: Path, k
     with pytest.raises(RuntimeError, match=words):
         run_tasks(tasks, work=double, store=Store(tmp_path / "t.jsonl"), workers=1)
     assert len(Store(tmp_path / "t.jsonl").answers) == 1
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_worker_that_dies_before_it_reads_its_task_is_an_error(tmp_path: Path, monkeypatch, when: str) -> None:
+    ours, theirs = multiprocessing.Pipe()
+    if when == "before":
+        theirs.close()
+    else:
+        threading.Timer(0.2, theirs.close).start()
+    monkeypatch.setattr(runner, "_crew", lambda *_: nullcontext([ours]))
+    with pytest.raises(RuntimeError, match="ended"):
+        run_tasks([Task("double", {"x": 1})], work=double, store=Store(tmp_path / "t.jsonl"), workers=1)
 
 
 def test_missing_data_is_a_clear_error(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import subprocess
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -101,8 +103,6 @@ def test_a_system_is_pure_if_asked_for_or_if_the_algorithm_always_is() -> None:
 
 
 def test_delta_goes_only_to_those_that_can_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dataclasses import replace
-
     from covey.algorithms import registry
 
     row = registry.ALGORITHMS["grid"]
@@ -283,8 +283,10 @@ def test_k_median_has_files_of_its_own(tmp_path: Path) -> None:
     assert (tmp_path / "utility-k-median.png").exists()
 
 
-def test_the_speed_of_everything_in_small(tmp_path: Path) -> None:
+def test_the_speed_of_everything_in_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "speed.json"
+    monkeypatch.setattr(speed, "QUICK", replace(speed.QUICK, rows=2_000, growth=(500, 2_000), parquet=20_000))
+    monkeypatch.setattr(speed, "in_own_process", cache(speed.in_own_process))  # reading is measured twice
     parts = ["--parts", "fits,growth,parquet,noise"]
     done = CliRunner().invoke(cli, ["bench", "speed", "--quick", *parts, "--out", str(out)], catch_exceptions=False)
     assert done.exit_code == 0

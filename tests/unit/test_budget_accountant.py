@@ -1,5 +1,6 @@
 """The accountant: exact where it can be, above the truth everywhere, and not far above it."""
 
+import functools
 import itertools
 import math
 from dataclasses import dataclass
@@ -22,12 +23,21 @@ def exact_delta(events: list[Event], epsilon: float) -> float:
     mu = math.sqrt(sum(float(e.multiplier) ** -2 for e in events if isinstance(e, Gaussian)))
     finite = [e for e in events if not isinstance(e, Gaussian)]
     kept = math.prod(1 - float(e.delta) for e in finite if isinstance(e, Approximate))
-    total = 0.0
-    for signs in itertools.product((1, -1), repeat=len(finite)):
-        loss = sum(s * float(e.epsilon) for s, e in zip(signs, finite, strict=True))
-        weight = math.prod(1 / (1 + math.exp(-s * float(e.epsilon))) for s, e in zip(signs, finite, strict=True))
-        total += weight * _gaussian_delta(mu, epsilon - loss)
+    losses = signed_losses(tuple(float(e.epsilon) for e in finite))
+    total = sum(weight * _gaussian_delta(mu, epsilon - loss) for loss, weight in losses)
     return 1 - kept + kept * total
+
+
+@functools.cache
+def signed_losses(epsilons: tuple[float, ...]) -> list[tuple[float, float]]:
+    """Every way to put signs on the losses: their sum, and how likely it is."""
+    return [
+        (
+            sum(sign * each for sign, each in zip(signs, epsilons, strict=True)),
+            math.prod(1 / (1 + math.exp(-sign * each)) for sign, each in zip(signs, epsilons, strict=True)),
+        )
+        for signs in itertools.product((1, -1), repeat=len(epsilons))
+    ]
 
 
 def _gaussian_delta(mu: float, epsilon: float) -> float:
@@ -38,7 +48,7 @@ def _gaussian_delta(mu: float, epsilon: float) -> float:
 
 def exact_epsilon(events: list[Event], delta: float) -> float:
     low, high = 0.0, 200.0
-    for _ in range(100):
+    for _ in range(70):  # as many halvings as a float can tell apart
         middle = (low + high) / 2
         low, high = (low, middle) if exact_delta(events, middle) <= delta else (middle, high)
     return high

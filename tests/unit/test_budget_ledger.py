@@ -506,7 +506,7 @@ def test_four_processes_race_200_attempts_on_a_budget_for_100(tmp_path, anchored
     racers = [subprocess.Popen([sys.executable, "-c", RACE, str(path)], **pipes) for _ in range(4)]
     for racer in racers:
         assert racer.stdout.readline() == "ready\n"
-    granted = [racer.communicate("go\n", timeout=60)[0] for racer in racers]
+    granted = [racer.communicate("go\n", timeout=280)[0] for racer in racers]
     assert sum(map(int, granted)) == 100
     assert ledger.datasets()["trips"].remaining == Cost(Fraction(0))
     assert ledger.verify().charges == 100

@@ -221,20 +221,24 @@ def test_every_command_and_option_explains_itself(covey, path):
             assert option.opts[0] in text
 
 
-def test_no_escape_codes_outside_a_terminal(trips, book):
+def test_no_escape_codes_outside_a_terminal(covey, trips, book, monkeypatch):
     Path("odd.csv").write_text("\x1b[31mred,lat\n0.5,0.5\n")
-    environment = {**os.environ, "FORCE_COLOR": "1", "TERM": "xterm-256color"}
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    ledgered = ("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--ledger", book, "--dataset", "trips")
+    done = subprocess.run(command(*ledgered), capture_output=True, check=False)
+    assert b"\x1b" not in done.stdout + done.stderr
+    assert done.stdout
     for arguments in (
-        ("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--ledger", book, "--dataset", "trips"),
         ("fit", "odd.csv", "-k", 1, "--epsilon", 1, "--bounds", "0:1,0:1"),
         ("fit", "odd.csv", "-k", 1, "--epsilon", 1, "--bounds", "no=0:1"),
         ("algorithms",),
         ("ledger", "show", book),
         ("--help",),
     ):
-        done = subprocess.run(command(*arguments), capture_output=True, env=environment, check=False)
-        assert b"\x1b" not in done.stdout + done.stderr
-        assert done.stdout + done.stderr
+        done = covey(*arguments)
+        assert "\x1b" not in done.out + done.err
+        assert done.out + done.err
 
 
 def on_a_terminal(columns: int, *arguments: object) -> str:
@@ -267,7 +271,7 @@ def test_on_a_terminal_tables_and_progress_are_drawn(trips):
     assert "checking" in seen  # the first step of the progress bar
 
 
-@pytest.mark.parametrize("columns", [40, 100, 250])
+@pytest.mark.parametrize("columns", [40, 250])  # blocks of lines, and a table
 def test_a_table_stays_whole_on_every_terminal(columns):
     words = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", on_a_terminal(columns, "algorithms"))
     assert max(len(line.rstrip()) for line in words.splitlines()) <= columns
@@ -540,11 +544,11 @@ def test_a_key_for_another_request_is_refused(covey, trips, book):
 
 # --- what may happen to a process -------------------------------------------------------------------------------------
 
-SLOW = ("--algorithm", "lloyd", "--param", "rounds=10000")
+SLOW = ("--algorithm", "lloyd", "--param", "rounds=10000", "-k", 100)
 
 
 def wait_for_charge(path: Path, process: subprocess.Popen) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 250
     while spent(path) == 0:
         assert process.poll() is None
         assert time.monotonic() < deadline
@@ -553,8 +557,9 @@ def wait_for_charge(path: Path, process: subprocess.Popen) -> None:
 
 @pytest.fixture
 def slow_fit(trips, book):
-    """A fit that is charged and would run for a long time."""
-    base = ("fit", trips, "-k", 3, "--epsilon", 1, *BOUNDS, "--ledger", book, "--dataset", "trips", *SLOW)
+    """A fit that is charged and would run for minutes."""
+    write_trips(trips, rows=20_000)
+    base = ("fit", trips, "--epsilon", 1, *BOUNDS, "--ledger", book, "--dataset", "trips", *SLOW)
     process = start(*base, "--out", "release.json", "--key", "k")
     try:
         wait_for_charge(book, process)
@@ -578,7 +583,7 @@ def test_kill_9_leaves_a_charge_and_no_release(covey, slow_fit, book):
 
 def test_an_interrupt_is_one_line(slow_fit, book):
     slow_fit.send_signal(signal.SIGINT)
-    out, err = slow_fit.communicate(timeout=30)
+    out, err = slow_fit.communicate(timeout=250)
     assert slow_fit.returncode == 130
     assert out == b""
     assert err.decode().startswith("covey: error: interrupted")
@@ -589,10 +594,10 @@ def test_an_interrupt_is_one_line(slow_fit, book):
 
 def test_processes_that_race_on_a_ledger_never_overspend(trips, book):
     base = ("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--ledger", book, "--dataset", "trips", "--json")
-    racers = [start(*base) for _ in range(5)]  # for a budget of 3
+    racers = [start(*base) for _ in range(4)]  # for a budget of 3
     ends = [racer.communicate() for racer in racers]
     codes = sorted(racer.returncode for racer in racers)
-    assert codes == [0, 0, 0, 2, 2]
+    assert codes == [0, 0, 0, 2]
     assert spent(book) == 3
     releases = [Release.from_json(out) for out, _ in ends if out]
     assert len({release.certificate.ledger.sequence for release in releases}) == 3

@@ -163,10 +163,10 @@ def test_many_sets_cost_what_each_costs_alone(objective, s, k):
 
 def test_ten_thousand_questions_take_no_time():
     rng = np.random.default_rng(1)
-    small = made_up(rng.uniform(-1, 1, (1000, 2)), rng.laplace(1, 3, 1000))
+    small = made_up(rng.uniform(-1, 1, (300, 2)), rng.laplace(1, 3, 300))
     before = time.process_time()
     small.cost(rng.uniform(-1, 1, (10_000, 5, 2)))
-    assert time.process_time() - before < 10  # about 1 s
+    assert time.process_time() - before < 10  # about 0.2 s; one question after the other takes longer
 
 
 def test_a_ball_is_measured_by_its_radius():

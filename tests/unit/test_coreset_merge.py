@@ -191,6 +191,7 @@ def test_real_releases_of_two_towns():
             algorithm_params={"keep_synopsis": True},
             ledger=book,
             dataset=name,
+            random_state=4,
         )
         towns.append(Coreset.of(model.fit(rng.normal([0, middle], 0.1, (5_000, 2))).release_))
     both = towns[0].merge(towns[1], disjoint=True)

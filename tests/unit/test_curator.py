@@ -202,6 +202,7 @@ def test_release_by_key_shows_what_passes_the_threshold(curator_of):
         epsilon=Fraction(5),
         delta=Fraction(1, 10**6),
         plan=Plan((noise.event(),), delta=Fraction(1, 10**6)),
+        seed=1,  # otherwise the lonely row is seen in one run of a million
     )
     query = OccupiedCells(Grid(curator.domain, 1000))
     keys, counts = curator.release_by_key(query, noise)
@@ -213,7 +214,7 @@ def test_select_prefers_the_better_candidate(curator_of):
     rows = np.full((400, 2), 0.5)
     query = NegativeCosts([[[-1e9, -1e9]], [[0.5 * DOMAIN.limit] * 2], [[1e9, -1e9]]], DOMAIN)
     for objective in (Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE):
-        curator = curator_of(rows, plan=Plan((Pure(ONE),)), neighbours=objective)
+        curator = curator_of(rows, plan=Plan((Pure(ONE),)), neighbours=objective, seed=1)
         assert curator.select(query, Exponential(ONE)) == 1
 
 

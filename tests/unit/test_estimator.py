@@ -32,9 +32,17 @@ EXPECTED_TO_FAIL = {
 ANY_DATA = [name for name in ALGORITHMS if name != "sites" and MOST_COLUMNS.get(name, 10) >= 10]
 
 
+def quick(algorithm: str, **shape: object) -> dict[str, object]:
+    """`settings_of` with few starts of the search, where there are many: what they find does not matter here."""
+    made = settings_of(algorithm, **shape)
+    if "starts" in ALGORITHMS[algorithm].parameters:
+        made["algorithm_params"] = {**(made["algorithm_params"] or {}), "starts": 2}
+    return made
+
+
 @pytest.mark.parametrize("algorithm", ANY_DATA)
 def test_the_contract_of_scikit_learn(algorithm):
-    model = KMeans(n_clusters=3, bounds=(-100, 100), **settings_of(algorithm))
+    model = KMeans(n_clusters=3, bounds=(-100, 100), random_state=0, **quick(algorithm))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         results = check_estimator(model, on_skip=None, on_fail=None)
@@ -71,7 +79,7 @@ def test_no_data_is_too_small(algorithm, neighbours, objective, rows):
             neighbours=neighbours,
             objective=objective,
             random_state=seed,
-            **{**settings_of(algorithm), "delta": 1e-6},
+            **{**quick(algorithm), "delta": 1e-6},
         )
         centres = np.array(made.centres)
         assert centres.shape == (3, 2)
@@ -85,7 +93,7 @@ def test_no_data_is_too_small(algorithm, neighbours, objective, rows):
 @pytest.mark.parametrize("epsilon", [1e-6, 1e4])
 @pytest.mark.parametrize("bounds", [(-1, 1), Ball(1.0)], ids=["box", "ball"])
 def test_every_epsilon_that_is_accepted_works(blobs, algorithm, epsilon, bounds):
-    model = KMeans(2, epsilon=epsilon, bounds=bounds, **settings_of(algorithm, k=2, edge=0.6)).fit(blobs)
+    model = KMeans(2, epsilon=epsilon, bounds=bounds, **quick(algorithm, k=2, edge=0.6)).fit(blobs)
     assert np.isfinite(model.cluster_centers_).all()
     assert Release.from_json(model.release_.to_json()) == model.release_
 
@@ -94,7 +102,7 @@ def test_every_epsilon_that_is_accepted_works(blobs, algorithm, epsilon, bounds)
 @pytest.mark.parametrize("d", [1, 3, 30])
 def test_every_dimension_works(algorithm, d):
     rows = np.random.default_rng(d).normal(0, 0.3, (200, d))
-    model = KMeans(4, bounds=Box(*[(-1, 1)] * d), **settings_of(algorithm, d=d, k=4)).fit(rows)
+    model = KMeans(4, bounds=Box(*[(-1, 1)] * d), **quick(algorithm, d=d, k=4)).fit(rows)
     assert model.cluster_centers_.shape == (4, d)
     assert model.transform(rows).shape == (200, 4)
 
@@ -227,7 +235,7 @@ def test_a_seed_repeats_and_says_so(blobs):
     assert b"SEEDED" in seeded.release_.to_json()
     for state in (np.random.RandomState(0), np.random.default_rng(0), np.int64(4)):
         assert KMeans(3, bounds=(-1, 1), random_state=state).fit(blobs).release_.certificate.seeded
-    free = KMeans(3, bounds=(-1, 1))
+    free = KMeans(3, bounds=(-1, 1), algorithm="lloyd")  # means of noisy sums: six equal ones by chance, never
     first = free.fit(blobs).cluster_centers_
     assert not free.release_.certificate.seeded
     assert "SEEDED" not in free.release_.certificate.statement

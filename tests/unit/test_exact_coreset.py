@@ -14,12 +14,23 @@ from covey.algorithms.exact_coreset import exact_coreset
 from covey.errors import ParameterError
 from covey.fitting import fit
 from covey.noise.source import SeededSource
+from covey.post.kmeans import Clustering
 from covey.post.public_random import public_rng
 from covey.public import Neighbours
 from covey.queries.exact import WorstErrors
 from covey.queries.grid import Grid
 
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
+
+
+@pytest.fixture
+def without_search(monkeypatch):
+    """The centres of a coreset are free and take most of the time: for tests of what is picked, any will do."""
+    import covey.algorithms.exact_coreset as module
+
+    for name in ("weighted_kmeans", "weighted_kmedian"):
+        monkeypatch.setattr(module, name, lambda _, weights, *, starts, **__: Clustering(starts[0], weights, 0.0))
+    monkeypatch.setattr(module, "sphere_packing", lambda k, *, lower, **_: np.tile(lower, (k, 1)))
 
 
 def pick(curator, **own):
@@ -57,7 +68,7 @@ def chances(rows, domain, *, points, side, k, epsilon, objective):
         *(pytest.param(*each, marks=pytest.mark.slow) for each in ((1, "k-means"), (1, "k-median"), (2, "k-median"))),
     ],
 )
-def test_the_pick_has_the_probabilities_of_the_exponential_mechanism(curator_of, d, objective):
+def test_the_pick_has_the_probabilities_of_the_exponential_mechanism(curator_of, without_search, d, objective):
     rng = np.random.default_rng(4)
     rows = rng.uniform(-1, 0.4, (9, d))
     own = {"points": 2, "side": 4 if d == 1 else 2, "k": 2, "objective": objective}
@@ -98,7 +109,7 @@ def test_all_of_epsilon_is_spent(curator_of, relation):
     assert curator._reserve.remaining == ()
 
 
-def test_the_weights_add_up_to_the_noisy_number_of_rows(curator_of):
+def test_the_weights_add_up_to_the_noisy_number_of_rows(curator_of, without_search):
     sums = {
         pick(curator_of(np.zeros((50, 1)), seed=seed), k=1, epsilon=Fraction(1))[1].coreset.weights.sum()
         for seed in range(8)
@@ -127,7 +138,7 @@ def test_too_much_is_refused_before_the_charge(curator_of, watched, d, wrong, na
 
 
 @pytest.mark.parametrize("objective", ["k-means", "k-median"])
-def test_the_pick_is_within_the_stated_distance_of_the_best(curator_of, objective):
+def test_the_pick_is_within_the_stated_distance_of_the_best(curator_of, without_search, objective):
     rng = np.random.default_rng(1)
     rows = rng.uniform(-1, 1, (400, 1))
     worse = []

@@ -133,15 +133,18 @@ def test_every_line_is_read_as_if_it_stood_alone(tmp_path_factory, lines, extra,
     assert same(rows(more), [row for each in alone for row in each] or rows([]))
 
 
-@given(st.from_regex(re.compile(NUMBER, re.ASCII), fullmatch=True).filter(lambda t: "\n" not in t and "\r" not in t))
-@settings(max_examples=150)
-def test_whatever_looks_like_a_number_is_read_like_python_reads_it(tmp_path_factory, text):
+number = st.from_regex(re.compile(NUMBER, re.ASCII), fullmatch=True).filter(lambda t: not set("\r\n") & set(t))
+
+
+@given(st.lists(number, min_size=1, max_size=6))
+@settings(max_examples=35)
+def test_whatever_looks_like_a_number_is_read_like_python_reads_it(tmp_path_factory, texts):
     path = tmp_path_factory.getbasetemp() / "number.csv"
-    path.write_text(f"a,b\n{text},1\n")
-    ((value, _),) = read(path)
-    assert value == float(text) or np.isnan(value)
-    if text == text.strip():
-        assert value == float(text)
+    path.write_text("a,b\n" + "".join(f"{text},1\n" for text in texts))
+    for (value, _), text in zip(read(path), texts, strict=True):
+        assert value == float(text) or np.isnan(value)
+        if text == text.strip():
+            assert value == float(text)
 
 
 def test_mending_leaves_good_lines_alone():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -14,7 +15,16 @@ from covey.bench.aaai21_tasks import SYSTEMS, mean_cost, plain_lloyd, rows_of, s
 from covey.cli import cli
 
 
-def test_the_quick_version_writes_everything_and_a_second_call_only_draws(tmp_path):
+def in_this_process(tasks, *, work, store, report):
+    """`run_tasks` without its processes, whose start takes longer than the tasks; test_bench_su16.py is for those."""
+    sent = pickle.loads(pickle.dumps(work))
+    for task in tasks:
+        if task.key not in store.answers:
+            store.add(task, sent(task), 1.0)
+
+
+def test_the_quick_version_writes_everything_and_a_second_call_only_draws(tmp_path, monkeypatch):
+    monkeypatch.setattr(aaai21, "run_tasks", in_this_process)
     out = tmp_path / "results"
     first = CliRunner().invoke(cli, ["bench", "aaai21", "--quick", "--out", str(out)])
     assert first.exit_code == 0, first.output

@@ -307,8 +307,15 @@ def test_the_bound_is_reached_by_rows_on_the_border_of_their_slot(objective):
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
-def test_the_bound_covers_noise_alone_and_is_not_wasteful(objective):
+def test_the_bound_covers_noise_alone_and_is_not_wasteful(objective, monkeypatch):
     """No rows: what is left is noise. Queries at a corner see the most of it."""
+    known = {}
+
+    def once(parts, fail, *, signed):  # tails depend on the rings and the scales, which stay the same
+        key = fail, signed, *((factors.tobytes(), scale) for factors, scale in parts)
+        return known[key] if key in known else known.setdefault(key, tail(parts, fail, signed=signed))
+
+    monkeypatch.setattr("covey.post.cost_error.tail", once)
     rings, rng = line_rings(), np.random.default_rng(1)
     points = np.concatenate([rings.centres, rings.points]) / 1000
     p, q = 1 - np.exp(-1 / 20), np.array([[-1.0]])

@@ -143,17 +143,14 @@ def test_a_delta_of_one_is_refused():
 
 
 def tail(inverse_scale, margin, terms=3000):
-    """P(X >= margin) by adding up the law of X, in fractions."""
+    """P(X >= margin) by adding up the law of X, in whole multiples of 2^-200."""
     bits = 200
-    q = Fraction(exp_bounds(inverse_scale, bits)[1], 1 << bits)
-    probability, total = (
-        (1 - q) / (1 + q) * Fraction(exp_bounds(inverse_scale * margin, bits)[1], 1 << bits),
-        Fraction(0),
-    )
+    one, q, total = 1 << bits, exp_bounds(inverse_scale, bits)[1], 0
+    probability = (one - q) * exp_bounds(inverse_scale * margin, bits)[1] // (one + q)
     for _ in range(terms):
         total += probability
-        probability = Fraction(int(probability * q * (1 << bits)), 1 << bits)
-    return total
+        probability = probability * q >> bits
+    return Fraction(total, one)
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(5, 2)])

@@ -1,6 +1,7 @@
 """The exponential mechanism: floats and certified arithmetic give the same answer for the same words."""
 
 from fractions import Fraction
+from itertools import accumulate
 
 import numpy as np
 import pytest
@@ -31,7 +32,8 @@ def cumulative(utilities, rate):
     """The cumulative probabilities as fractions, within 2^-380: brute force, one exponential each."""
     best = max(utilities)
     weights = [Fraction(exp_bounds(rate * (best - u), LONG)[0], 1 << LONG) for u in utilities]
-    return [sum(weights[: i + 1]) / sum(weights) for i in range(len(weights))]
+    total = sum(weights)
+    return [part / total for part in accumulate(weights)]
 
 
 CASES = {

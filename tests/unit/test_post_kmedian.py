@@ -214,9 +214,9 @@ def test_the_same_inputs_give_the_same_bits_and_are_left_alone():
 
 def test_buckets_cost_little():
     rng = np.random.default_rng(6)
-    points, weights = rng.normal(0, 0.4, (30_000, 2)).clip(-1, 1), rng.laplace(1, 1, 30_000)
+    points, weights = rng.normal(0, 0.4, (12_000, 2)).clip(-1, 1), rng.laplace(1, 1, 12_000)
     starts = starts_of(5, 2)
-    exact = weighted_kmedian(points, weights, k=5, **SQUARE, starts=starts, coarse=30_000)
+    exact = weighted_kmedian(points, weights, k=5, **SQUARE, starts=starts, coarse=12_000)
     quick = weighted_kmedian(points, weights, k=5, **SQUARE, starts=starts, coarse=500)
     assert quick.cost <= 1.005 * exact.cost
 

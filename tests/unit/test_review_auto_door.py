@@ -202,7 +202,7 @@ def test_every_legal_budget_gives_a_release(rows, epsilon, delta, neighbours):
 
 
 @pytest.mark.parametrize("neighbours", BOTH)
-@pytest.mark.parametrize(("d", "k"), [(5, 1), (784, 1000), (5000, 1000)])
+@pytest.mark.parametrize(("d", "k"), [(5, 1), pytest.param(784, 1000, marks=pytest.mark.slow), (5000, 1000)])
 @pytest.mark.parametrize(("epsilon", "delta"), [(Fraction(9000), Fraction(1, 10**6)), (Fraction(60), Fraction(1, 2))])
 def test_the_noise_of_every_release_can_be_drawn(d, k, epsilon, delta, neighbours):
     shares = choose_shares(d=d, k=k, size=10_000, epsilon=epsilon, delta=delta, neighbours=neighbours)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 from collections import Counter
 from fractions import Fraction
@@ -324,8 +325,14 @@ def test_remembered_leaves_are_those_of_the_same_tree_on_the_same_rows(streamed,
         assert narrower._leaves is None
 
 
-@pytest.mark.xdist_group("spark")
+@pytest.mark.timeout(900)
 class TestSpark:
+    @pytest.fixture(autouse=True)
+    def nothing_kept(self, spark):
+        """No rows that an earlier test kept, in a cycle that is not yet collected."""
+        gc.collect()
+        spark.catalog.clearCache()
+
     def test_columns_of_any_name(self, spark, monkeypatch):
         asked_for = charges(monkeypatch)
         frame = spark.createDataFrame(FRAME)

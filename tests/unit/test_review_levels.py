@@ -97,10 +97,13 @@ def test_too_many_cells_and_zones_are_refused_before_anything_is_paid():
 def test_a_file_cannot_keep_its_reader_busy_with_an_astronomic_number():
     document = json.loads(to_json(slider.fit_levels(ROWS, bounds=UNIT, per_axis=2)))
     for absurd in ("1e3000000", "1/1e9", "1" + "0" * 5000, "0.005e-4000000", "nan", "inf", ""):
-        started = time.process_time()
-        with pytest.raises(FormatError):
-            from_json(json.dumps({**document, "rows_epsilon": absurd}).encode())
-        assert time.process_time() - started < 0.5
+        took = []
+        for _ in range(3):  # the quickest: other threads of the process count too
+            started = time.process_time()
+            with pytest.raises(FormatError):
+                from_json(json.dumps({**document, "rows_epsilon": absurd}).encode())
+            took.append(time.process_time() - started)
+        assert min(took) < 0.5
 
 
 @pytest.mark.parametrize("change", [{"rows_noisy": 10**400}, {"rates": [1e-300] * 4, "cells": [0, 1, 2, 3]}])

@@ -79,12 +79,12 @@ class TestAnchor:
         with anchors.held(str(anchor)):
             child = os.fork()
             if child == 0:
-                threading.Event().wait(20)
+                threading.Event().wait(280)
                 os._exit(0)
         try:
             charged = threading.Thread(target=lambda: spend(Ledger.open(first)), daemon=True)
             charged.start()
-            charged.join(10)
+            charged.join(120)
             assert not charged.is_alive()
         finally:
             os.kill(child, 9)

@@ -46,7 +46,8 @@ def found(model):
 @pytest.mark.parametrize("estimator", [KMeans, KMedian])
 def test_the_named_epsilon_is_charged_once_and_holds_for_the_whole(neighbours, sample, estimator):
     ledger = Ledger.memory(dataset="d", epsilon=1)
-    model = fit(estimator=estimator, sample=sample, neighbours=neighbours, ledger=ledger, dataset="d")
+    rest = {"neighbours": neighbours, "ledger": ledger, "dataset": "d", "random_state": 2}
+    model = fit(estimator=estimator, sample=sample, **rest)
     certificate = model.release_.certificate
     assert (certificate.epsilon, certificate.delta) == (1.0, 0.0)
     assert ledger.datasets()["d"].spent == Cost(Fraction(1))
@@ -68,7 +69,7 @@ def test_the_algorithm_may_spend_the_inner_cost_and_no_more(monkeypatch):
     budgets = []
     reserve = covey.fitting.Reserve
     monkeypatch.setattr(covey.fitting, "Reserve", lambda cost: budgets.append(cost) or reserve(cost))
-    fit(sample=0.01, delta=1e-6, algorithm="ball-coreset", epsilon=2.0)
+    fit(sample=0.01, delta=1e-6, algorithm="ball-coreset", epsilon=2.0, random_state=1)
     (inner,) = budgets
     assert amplified(inner, rate=Fraction(1, 100)).within(Cost(Fraction(2), Fraction(1, 10**6)))
     assert inner.delta == Fraction(1, 10**4)
@@ -101,18 +102,20 @@ def test_a_key_stands_for_the_sample_too(tmp_path):
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
 def test_sizes_and_weights_count_all_rows(neighbours):
-    model = fit(sample=0.1, epsilon=20, algorithm="grid", neighbours=neighbours)
+    shared = {"epsilon": 20, "neighbours": neighbours, "random_state": 2}
+    model = fit(sample=0.1, algorithm="grid", **shared)
     assert np.allclose(model.release_.sizes, 20_000, rtol=0.1)
-    made = fit(estimator=PrivateCoreset, method="grid", sample=0.1, epsilon=20, neighbours=neighbours)
+    made = fit(estimator=PrivateCoreset, method="grid", sample=0.1, **shared)
     assert made.coreset_.total == pytest.approx(60_000, rel=0.1)
     again = Coreset.of(Release.from_json(made.release_.to_json()))
     assert again == made.coreset_
-    ball = fit(estimator=PrivateCoreset, method="ball", sample=0.2, epsilon=20, delta=1e-6, neighbours=neighbours)
+    ball = fit(estimator=PrivateCoreset, method="ball", sample=0.2, delta=1e-6, **shared)
     assert ball.coreset_.total == pytest.approx(60_000, rel=0.2)
 
 
 def test_a_synopsis_says_how_many_rows_a_count_is():
-    release = fit(sample=0.1, epsilon=20, algorithm="grid", algorithm_params={"keep_synopsis": True}).release_
+    own = {"algorithm": "grid", "algorithm_params": {"keep_synopsis": True}, "random_state": 1}
+    release = fit(sample=0.1, epsilon=20, **own).release_
     assert release.synopsis.rows_per_count == 10
     assert sum(release.synopsis.counts) == pytest.approx(6_000, rel=0.1)
     damaged = release.to_json().replace(b'"rows_per_count": 10.0', b'"rows_per_count": -1.0')
@@ -158,6 +161,12 @@ def as_files(folder):
     }
 
 
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """The same rows in every kind of table."""
+    return as_files(tmp_path_factory.mktemp("tables"))
+
+
 KINDS = [
     "numpy",
     "fortran",
@@ -174,8 +183,8 @@ KINDS = [
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("how", ["poisson", "rare", "most", "without replacement"])
-def test_every_kind_of_table_gives_the_same_sample(kind, how, tmp_path):
-    table = open_table(as_files(tmp_path)[kind])
+def test_every_kind_of_table_gives_the_same_sample(kind, how, tables):
+    table = open_table(tables[kind])
     assert table.rows() == len(NUMBERS)
 
     def sampled(of):
@@ -194,8 +203,8 @@ def test_every_kind_of_table_gives_the_same_sample(kind, how, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["numpy", "pandas", "polars", "arrow"])
-def test_tables_without_rows_have_empty_samples(kind, tmp_path):
-    table = open_table(as_files(tmp_path)[kind][:0])
+def test_tables_without_rows_have_empty_samples(kind, tables):
+    table = open_table(tables[kind][:0])
     assert read(SampledTable.poisson(table, rate=Fraction(1, 2), source=SeededSource(0))).shape[1] == 0
     assert fit(NUMBERS[:0], sample=0.5).cluster_centers_.shape == (3, 2)
     assert fit(NUMBERS[:0], sample=0.5, neighbours="replace-one").cluster_centers_.shape == (3, 2)
@@ -277,11 +286,11 @@ def test_a_wrong_sample_is_named_and_costs_nothing(sample):
 
 
 @pytest.mark.parametrize("kind", ["numpy", "csv", "parquet"])
-def test_more_rows_than_there_are_is_refused_under_replace_one(kind, tmp_path):
+def test_more_rows_than_there_are_is_refused_under_replace_one(kind, tables):
     ledger = Ledger.memory(dataset="d", epsilon=1)
     before = ledger.head
     with pytest.raises(ParameterError, match=r"^sample: must be at most the number of rows") as refusal:
-        fit(as_files(tmp_path)[kind], sample=20_001, neighbours="replace-one", ledger=ledger, dataset="d")
+        fit(tables[kind], sample=20_001, neighbours="replace-one", ledger=ledger, dataset="d")
     assert "20000" not in str(refusal.value)
     assert ledger.head == before
 

@@ -229,8 +229,11 @@ def test_the_page_is_served_below_the_token(small):
 # --- how often --------------------------------------------------------------------------------------------------------
 
 
+FEW = Limits(reads=0.001, changes=0.001, strangers=0.001, burst_seconds=3000)  # three at once, then one in 1000 s
+
+
 def test_too_many_requests_are_told_to_wait(tmp_path):
-    few = asking(tmp_path, limits=Limits(reads=1, changes=1, strangers=1, burst_seconds=3))
+    few = asking(tmp_path, limits=FEW)
     answers = [few.get("api/state") for _ in range(5)]
     assert [each.status_code for each in answers[:3]] == [200] * 3
     refused(answers[-1], 429, "too many")
@@ -239,7 +242,7 @@ def test_too_many_requests_are_told_to_wait(tmp_path):
 
 
 def test_strangers_cannot_use_up_the_owners_requests(tmp_path):
-    few = asking(tmp_path, limits=Limits(reads=1, changes=1, strangers=1, burst_seconds=3))
+    few = asking(tmp_path, limits=FEW)
     answers = [few.client.get(f"/{'x' * 32}/api/state").status_code for _ in range(20)]
     assert answers[0] == 403
     assert answers[-1] == 429

@@ -16,6 +16,8 @@ import pytest
 
 from covey.cli import main
 
+PATIENCE = 100  # seconds, on a machine that is busy with other tests
+
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
@@ -30,13 +32,13 @@ def address(tmp_path_factory):
         yield urlsplit(line.split()[-1])
     finally:
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=200)
     assert process.returncode == 130
     assert err.strip() == "covey: error: interrupted; what was charged stays charged"
 
 
 def ask(address, method: str, path: str, body=None, **headers):
-    connection = http.client.HTTPConnection(address.hostname, address.port, timeout=20)
+    connection = http.client.HTTPConnection(address.hostname, address.port, timeout=PATIENCE)
     try:
         mark = {"X-Covey-Studio": "1"} if method != "GET" else {}
         content = None if body is None else json.dumps(body)
@@ -55,10 +57,9 @@ def test_the_demo_from_the_price_to_a_level(address):
     status, _, body = ask(address, "POST", "api/look", {"confirm": True, "epsilon": state["price"]["epsilon"]})
     assert status == 202
     job = json.loads(body)["id"]
-    for _ in range(300):
-        found = json.loads(ask(address, "GET", f"api/job/{job}")[2])
-        if found["state"] != "running":
-            break
+    end = time.monotonic() + 200
+    while (found := json.loads(ask(address, "GET", f"api/job/{job}")[2]))["state"] == "running":
+        assert time.monotonic() < end
         time.sleep(0.05)
     assert found["state"] == "done"
     level = json.loads(ask(address, "GET", "api/levels/4?k=7")[2])
@@ -74,7 +75,7 @@ def test_the_server_says_nothing_about_itself(address):
 
 def test_strangers_are_refused_on_the_wire(address):
     assert ask(address, "GET", "api/state", Host="evil.example")[0] == 403
-    connection = http.client.HTTPConnection(address.hostname, address.port, timeout=20)
+    connection = http.client.HTTPConnection(address.hostname, address.port, timeout=PATIENCE)
     connection.request("GET", "/wrong-token-0123456789/api/state")
     assert connection.getresponse().status == 403
     connection.close()
@@ -83,7 +84,7 @@ def test_strangers_are_refused_on_the_wire(address):
 
 def test_an_endless_upload_is_cut_off_at_the_limit(address):
     """No length is declared; the refusal comes after about a megabyte, not after what the client is willing to send."""
-    with socket.create_connection((address.hostname, address.port), timeout=20) as wire:
+    with socket.create_connection((address.hostname, address.port), timeout=PATIENCE) as wire:
         head = (
             f"POST {address.path}api/uploads?name=a.csv HTTP/1.1\r\nHost: {address.netloc}\r\nX-Covey-Studio: 1\r\n"
             "Content-Type: application/octet-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -94,7 +95,7 @@ def test_an_endless_upload_is_cut_off_at_the_limit(address):
         answer = b""
         while sent < 2**27 and not answer:
             try:
-                wire.settimeout(20)
+                wire.settimeout(PATIENCE)
                 wire.sendall(chunk)
                 sent += 65536
                 wire.settimeout(0.001)
@@ -103,7 +104,7 @@ def test_an_endless_upload_is_cut_off_at_the_limit(address):
                 continue
             except (BrokenPipeError, ConnectionResetError):
                 break
-        wire.settimeout(5)
+        wire.settimeout(PATIENCE)
         while b"}}" not in answer:
             more = wire.recv(65536)
             if not more:
@@ -115,7 +116,7 @@ def test_an_endless_upload_is_cut_off_at_the_limit(address):
 
 
 def test_a_wrong_path_on_the_wire_is_not_normalised_into_a_file(address):
-    with socket.create_connection((address.hostname, address.port), timeout=20) as wire:
+    with socket.create_connection((address.hostname, address.port), timeout=PATIENCE) as wire:
         path = f"{address.path}../../../../etc/passwd"
         wire.sendall(f"GET {path} HTTP/1.1\r\nHost: {address.netloc}\r\nConnection: close\r\n\r\n".encode())
         answer = wire.makefile("rb").read()

@@ -5,15 +5,18 @@ A likelihood that trusted a mechanism's description would not notice a wrong sca
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
+import pkgutil
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+import covey.noise
 from covey.noise import gaussian, laplace, selection
 
 SAMPLERS: dict[str, Any] = {
@@ -73,8 +76,13 @@ def overhear(answers: Callable[[Call], Any] | None = None) -> Iterator[list[Call
         yield calls
 
 
-def _users(name: str) -> Sequence[Any]:
+def _users(name: str) -> list[Any]:
     """The modules of mechanisms that call a sampler by its name; samplers may call one another unheard."""
+    return [module for module in _mechanisms() if getattr(module, name, None) is SAMPLERS[name]]
+
+
+@cache
+def _mechanisms() -> tuple[Any, ...]:
     homes = {each.__module__ for each in SAMPLERS.values()}
-    mine = [module for path, module in sys.modules.items() if path.startswith("covey.noise.") and path not in homes]
-    return [module for module in mine if getattr(module, name, None) is SAMPLERS[name]]
+    paths = [f"{covey.noise.__name__}.{each.name}" for each in pkgutil.iter_modules(covey.noise.__path__)]
+    return tuple(import_module(path) for path in paths if path not in homes)

@@ -13,7 +13,7 @@ import time
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -107,7 +107,7 @@ def _answers(tasks: list[Task], *, work: Callable[[Task], Answer], store: Store,
                 task = busy.pop(pipe)
                 try:
                     answer, problem, seconds = pipe.recv()
-                except EOFError:
+                except (EOFError, ConnectionResetError):  # the second: it never read its task
                     raise RuntimeError(f"{task.label}: the process ended; run again to go on from here") from None
                 if problem is not None:
                     raise RuntimeError(f"{task.label} failed:\n{problem}")
@@ -119,7 +119,8 @@ def _answers(tasks: list[Task], *, work: Callable[[Task], Answer], store: Store,
 def _hand_out(pipe: Connection, queue: Iterator[Task], busy: dict[Connection, Task]) -> None:
     task = next(queue, None)
     if task is not None:
-        pipe.send(task)
+        with suppress(BrokenPipeError):  # it is gone; who waits for its answer learns that
+            pipe.send(task)
         busy[pipe] = task
 
 

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
 TESTS = Path(__file__).parents[2]
 ASSERTED = ("AssertionError", "Failed", "Flaky")
 QUIET = ("-q", "-x", "--no-header", "--capture=no", "--timeout=0", f"--rootdir={TESTS.parent}")
+WITH = ("pytest_timeout",)  # of what is installed: pyproject.toml has a setting for it
 WITHOUT = (  # what is not needed, or costs time: the last two collect all garbage, five times over
     "cacheprovider",
-    "xdist",
     "faulthandler",
-    "hypothesispytest",
-    "randomly",
+    *("doctest", "junitxml", "legacypath", "pastebin", "setuponly", "setupplan", "stepwise", "unittest"),
     "unraisableexception",
     "threadexception",
 )
@@ -32,6 +33,7 @@ class Verdict:
     died: list[tuple[str, str]] = field(default_factory=list)  # kind of exception, its words
     broken: list[str] = field(default_factory=list)
     output: str = ""
+    files: frozenset[Path] = frozenset()  # that are looked at; without any, all
 
     @property
     def healthy(self) -> bool:
@@ -52,6 +54,10 @@ class Verdict:
             self.broken.append(f"{report.when} of {item.name}: {call.excinfo.value!r}")
         return report
 
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        """The neighbours of a test are not even looked at: there are a hundred files in its folder."""
+        return True if self.files and collection_path.is_file() and collection_path not in self.files else None
+
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
             self.broken.append(f"{report.nodeid} could not be collected: {report.longrepr}")
@@ -59,10 +65,15 @@ class Verdict:
 
 def run(killer: str) -> Verdict:
     """Run "file::test" (below tests/), or several of them with a space between."""
-    verdict, output = Verdict(), io.StringIO()
-    plugins = [part for name in WITHOUT for part in ("-p", f"no:{name}")]
+    files = frozenset(TESTS / each.partition("::")[0] for each in nodes(killer))
+    verdict, output = Verdict(files=files), io.StringIO()
+    plugins = [part for name in (*WITH, *(f"no:{each}" for each in WITHOUT)) for part in ("-p", name)]
     tests = [str(TESTS / each) for each in nodes(killer)]
-    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+    with (
+        contextlib.redirect_stdout(output),
+        contextlib.redirect_stderr(output),
+        mock.patch.dict(os.environ, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"),
+    ):
         code = pytest.main([*tests, *QUIET, *plugins, "-c", str(TESTS.parent / "pyproject.toml")], plugins=[verdict])
     if code not in (0, 1):
         verdict.broken.append(f"pytest ended with {code!r}")
