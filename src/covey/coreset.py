@@ -64,9 +64,7 @@ class Coreset:
         if len(self.columns) != len(self._middle) or len(set(self.columns)) != len(self.columns):
             raise ParameterError("columns", "must be as many as the domain has, with different names")
         self.points = _table("points", points, len(self.columns))
-        self.weights = _frozen(np.array(weights, dtype=np.float64))
-        if self.weights.shape != (len(self.points),) or not np.isfinite(self.weights).all():
-            raise ParameterError("weights", "must be one finite number for each point")
+        self.weights = _weights(weights, len(self.points))
         self.cells = None if cells is None else _table("cells", cells, len(self.columns))
         if self.cells is not None and (len(self.cells) != len(self.points) or (self.cells < 0).any()):
             raise ParameterError("cells", "must be a width, at least 0, for each point and column")
@@ -303,7 +301,7 @@ def check_centres(centres: ArrayLike, coreset: Coreset) -> Floats:
     d, names = len(coreset.columns), ", ".join(coreset.columns)
     try:
         sets = np.array(centres, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError("centres", f"must be points of {d} numbers ({names}), as many in every set") from None
     if sets.ndim not in (2, 3) or sets.shape[-1] != d:
         got = f"; these have {sets.shape[-1]}" if sets.ndim in (2, 3) else ""
@@ -333,11 +331,21 @@ def _table(name: str, values: ArrayLike, width: int) -> Floats:
     try:
         frozen = isinstance(values, np.ndarray) and values.dtype == np.float64 and not values.flags.writeable
         table = np.asarray(values) if frozen else np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(name, "must be a table of numbers") from None
     if table.ndim != 2 or len(table) == 0 or table.shape[1] != width or not np.isfinite(table).all():
         raise ParameterError(name, f"must be at least one row of {width} finite numbers")
     return _frozen(table)
+
+
+def _weights(values: ArrayLike, many: int) -> Floats:
+    try:
+        found = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        found = np.empty((0, 0))
+    if found.shape != (many,) or not np.isfinite(found).all():
+        raise ParameterError("weights", "must be one finite number for each point")
+    return _frozen(found)
 
 
 def _frozen(values: Floats) -> Floats:

@@ -199,6 +199,7 @@ def test_a_cost_may_be_negative():
         ([[[[1.0, 2.0]]]], "coordinates"),
         ([[1.0, 2.0], [1.0]], "as many"),
         ([["a", "b"]], "numbers"),
+        ([[10**400, 0]], "numbers"),
         ([[1e300, 2.0]], "units"),
         (None, "coordinates"),
     ],
@@ -206,6 +207,17 @@ def test_a_cost_may_be_negative():
 def test_bad_centres_are_refused_with_what_would_work(coreset, centres, what):
     with pytest.raises(ParameterError, match=f"centres: .*{what}"):
         coreset.cost(centres)
+
+
+@pytest.mark.parametrize("weights", [["a"], [10**400], None, [1.0, 2.0], [np.inf]])
+def test_bad_weights_are_refused_by_name(weights):
+    with pytest.raises(ParameterError, match="weights: must be one finite number for each point"):
+        made_up([[0.5, 0.0]], weights)
+
+
+def test_points_too_large_for_a_number_are_refused_by_name():
+    with pytest.raises(ParameterError, match="points: must be a table of numbers"):
+        made_up([[10**400, 0.0]], [1.0])
 
 
 def test_other_bad_questions_are_refused_by_name(coreset):

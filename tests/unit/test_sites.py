@@ -115,6 +115,7 @@ def test_the_search_never_stops_early(curator_of, monkeypatch):
 
 
 REFUSED = {
+    "too large for a number": ([[10**400, 0.0], [0.0, 0.1], [0.2, 0.3]], "table of numbers"),
     "missing": (None, "must be given"),
     "words": ([["a", "b"]], "plain lists of numbers"),
     "a file name": ("sites.csv", "plain lists of numbers"),

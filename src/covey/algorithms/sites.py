@@ -74,7 +74,7 @@ def read_sites(given: Any, domain: Domain, *, k: int) -> Floats:
         raise ParameterError("sites", "must be plain lists of numbers, one for each site; an array has .tolist()")
     try:
         listed = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError("sites", "must be a table of numbers, one line for each site") from None
     d = domain.dimension
     if listed.ndim == 1 and d == 1:
