@@ -45,7 +45,7 @@ class Size:
 
 
 USUAL = Size(trials=400, epsilons=(1.0,), pairs=tuple(PAIRS)[:2], seeds=2, mechanism_epsilons=(1.0, 2.0))
-FULL = Size(trials=3_500, epsilons=(1.0, 4.0), pairs=tuple(PAIRS), seeds=80, mechanism_epsilons=(0.5, 1.0, 2.0, 4.0))
+FULL = Size(trials=1_500, epsilons=(1.0, 4.0), pairs=tuple(PAIRS), seeds=80, mechanism_epsilons=(0.5, 1.0, 2.0, 4.0))
 
 
 @dataclass(frozen=True)
