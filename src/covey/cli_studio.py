@@ -20,6 +20,15 @@ if TYPE_CHECKING:
 @click.option(
     "--bounds", multiple=True, metavar="NAME=LOW:HIGH", help="Public range of each column of DATA, as for `covey fit`."
 )
+@click.option("--person", metavar="NAME", help="The column that says whose a row is. Without it, each row is a person.")
+@click.option(
+    "--rows-per-person",
+    type=click.IntRange(1, 10**6),
+    default=1,
+    show_default=True,
+    metavar="M",
+    help="With --person: how many rows of a person count at most.",
+)
 @click.option(
     "--zones", "zones_file", metavar="FILE", help="GeoJSON polygons with a stricter level (property epsilon)."
 )
@@ -62,6 +71,7 @@ def studio(*, data: str | None, demo: bool, ledger_file: str | None, no_browser:
       covey studio --demo
       covey studio trips.csv --bounds lon=-74.1:-73.9,lat=40.7:40.9
       covey studio trips.csv --bounds lon=-74.1:-73.9,lat=40.7:40.9 --ledger city.ledger --dataset trips
+      covey studio trips.csv --bounds lon=-74.1:-73.9,lat=40.7:40.9 --person driver --rows-per-person 5
     """
     if demo and data is not None:
         raise click.UsageError("--demo: opens a made-up city; leave DATA away, or --demo")
@@ -86,6 +96,8 @@ def make_settings(
     ledger_file: str | None,
     *,
     bounds: tuple[str, ...],
+    person: str | None,
+    rows_per_person: int,
     zones_file: str | None,
     basemap: str | None,
     out: str,
@@ -93,6 +105,7 @@ def make_settings(
     **options: Any,
 ) -> Settings:
     """Everything that can be wrong is found here, before the browser opens."""
+    from covey.public import Person
     from covey.studio.serve import read_basemap, read_document
     from covey.studio.settings import Limits, Settings
 
@@ -111,6 +124,7 @@ def make_settings(
         **given,
         **options,
         demo=demo,
+        person=Person(person, rows_per_person),
         zones=None if zones_file is None else read_document("zones", zones_file),
         basemap=read_basemap(basemap),
         out=Path(out),

@@ -19,6 +19,7 @@ import covey
 from covey.algorithms.outcome import noisy_size, whole_number
 from covey.budget.accountant import Cost
 from covey.budget.ledger import Ledger
+from covey.budget.people import row_cost
 from covey.budget.plan import Plan, Reserve
 from covey.errors import CoveyError, ParameterError
 from covey.events import float_at_least
@@ -28,9 +29,10 @@ from covey.levels_set import USUAL_LEVELS, Level, LevelSet, check_levels, price
 from covey.levels_words import CHOICES
 from covey.noise.chain import ChainedLaplace
 from covey.noise.mechanisms import DiscreteLaplace
-from covey.noise.source import OsSource, SeededSource, Source
+from covey.noise.source import OsSource, SeededSource, Source, new_key
+from covey.people import each_row
 from covey.private.curator import Curator
-from covey.private.opening import check_engine, open_engine
+from covey.private.opening import cap_rows, check_engine, open_engine
 from covey.private.tables import Table, open_table
 from covey.private.watched import WatchedTable
 from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
@@ -60,6 +62,8 @@ def fit_levels(
     bounds: Bounds | None,
     levels: Sequence[Any] = USUAL_LEVELS,
     per_axis: int | None = None,
+    person: str | None = None,
+    rows_per_person: int = 1,
     zones: Any = None,
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
@@ -72,16 +76,19 @@ def fit_levels(
 
     data, bounds, ledger, dataset, engine, random_state : as in `KMeans`; 1 to 4 columns. levels : pairs of a name and
     an epsilon, most private first. per_axis : cells of the grid along each axis, a power of two; by default from the
-    noisy number of rows. zones : regions with a stricter promise (covey.zones). progress(done, of, what), cancelled() :
-    for long work; cancelling raises `Cancelled`, and a charge stays.
+    noisy number of rows. person, rows_per_person : the column that says whose a row is, and how many rows of a person
+    count, a number. zones : regions with a stricter promise (covey.zones), not together with person.
+    progress(done, of, what), cancelled() : for long work; cancelling raises `Cancelled`, and a charge stays.
 
-    Guarantee: all levels together are epsilon-DP under add/remove with the last level's epsilon; a single level, and
-    everything computed from it here, with its own.
+    Guarantee: all levels together are epsilon-DP under add/remove of a person (of a row, without one) with the last
+    level's epsilon; a single level, and everything computed from it here, with its own.
     """
     checked = check_levels(levels)
+    who = _check_person(Person(person, rows_per_person), checked, zones)
     book, name = open_ledger(ledger, dataset)
     table = open_table(data)
-    domain = resolve_bounds(bounds, names=table.names, width=table.width)
+    names, width = who.columns_of(table.names, table.width)
+    domain = resolve_bounds(bounds, names=names, width=width)
     table.check_numeric(domain.columns if table.names is not None else None)
     if domain.dimension not in MOST_PER_AXIS:
         raise ParameterError("bounds", "levels need 1 to 4 columns, because they are a histogram; choose some of them")
@@ -95,6 +102,7 @@ def fit_levels(
             checked,
             table,
             domain,
+            who,
             side=side,
             thinning=thinning,
             ledger=book,
@@ -105,6 +113,15 @@ def fit_levels(
         )
     except MemoryError:
         raise MemoryError("the rows do not fit into memory; what was charged stays charged") from None
+
+
+def _check_person(person: Person, levels: Sequence[Level], zones: Any) -> Person:
+    if person.quantile is not None:
+        raise ParameterError("rows_per_person", "must be a number for levels: its choice would cost each of them")
+    if person.column is not None and zones is not None:
+        raise ParameterError("zones", "are not for levels with person=; leave one of them out, or fit one release")
+    each_row(Cost(amount("epsilon", levels[0].epsilon)), person.rows)
+    return person
 
 
 def _check_side(per_axis: int | None, d: int) -> int | None:
@@ -148,6 +165,7 @@ def _run(
     levels: tuple[Level, ...],
     table: Table,
     domain: Domain,
+    person: Person,
     *,
     side: int | None,
     thinning: Thinning | None,
@@ -158,9 +176,10 @@ def _run(
     watch: _Watch,
 ) -> LevelSet:
     exact = [amount("epsilon", each.epsilon) for each in levels]
-    for_rows = exact[0] * ROWS_SHARE
-    chain, rows_noise = ChainedLaplace(tuple(each - for_rows for each in exact)), DiscreteLaplace(for_rows)
-    fingerprint = _fingerprint(exact, levels, domain, side=side, thinning=thinning, seed=seed)
+    each = [row_cost(Cost(epsilon), rows=person.rows).epsilon for epsilon in exact]  # what a level may cost a row
+    for_rows = each[0] * ROWS_SHARE
+    chain, rows_noise = ChainedLaplace(tuple(own - for_rows for own in each)), DiscreteLaplace(for_rows)
+    fingerprint = _fingerprint(exact, levels, domain, person, side=side, thinning=thinning, seed=seed)
     book = Ledger.memory() if ledger is None else ledger
     name = dataset if ledger is not None and dataset is not None else "data"
     stored = book.stored(name, key=book.key, parameters=fingerprint) if book.key is not None else None
@@ -177,35 +196,39 @@ def _run(
         )
 
     source: Source = OsSource() if seed is None else SeededSource(seed)
-    watched = watch.table(table)
-    kept = watched if thinning is None else thinning.table(watched, source)
+    kept = watch.table(table)
+    if person.column is not None:
+        kept = cap_rows(kept, domain, person.column, most=person.rows, key=new_key(source))
+    if thinning is not None:
+        kept = thinning.table(kept, source)
     curator = Curator(
         open_engine(engine, kept, domain),
         domain=domain,
         neighbours=Neighbours.ADD_REMOVE,
         source=source,
-        reserve=Reserve(Cost(exact[-1])),
+        reserve=Reserve(Cost(each[-1])),
         charge=charge,
     )
     watch.step(0, "paying and reading rows")
     curator.reserve(Plan((rows_noise.event(),)))
     rows = noisy_size(curator, rows_noise)
     watch.step(1, "counting rows per cell")
-    parts = fine_side(domain, rows=rows, epsilon=float(exact[-1])) if side is None else side
+    parts = fine_side(domain, rows=rows, epsilon=float(each[-1])) if side is None else side
     query = ZonedCells.of(domain, parts, None if thinning is None else thinning.regions)
     curator.reserve(Plan((chain.event(),)))
     counts = curator.release_chain(query, chain)
     watch.step(2, "writing down the levels")
     durable = book.path is not None
     head = LedgerHead(sequence=receipts[0].sequence, hash=receipts[0].hash) if durable else None
-    notes = {"levels": [list(each) for each in levels], "cells_per_axis": parts, "rows_noisy": rows}
+    notes = {"levels": [list(level) for level in levels], "cells_per_axis": parts, "rows_noisy": rows}
+    notes |= {} if person.column is None else {"rows_per_person": person.rows}
     certificate = Certificate(
         algorithm="levels",
         parameters=notes | ({} if thinning is None else thinning.notes()),
         epsilon=float_at_least(exact[-1]),
         delta=0.0,
         neighbours=str(Neighbours.ADD_REMOVE),
-        person=str(Person()),
+        person=str(person),
         domain=domain.describe(),
         seeded=source.seeded,
         covey=covey.__version__,
@@ -223,6 +246,7 @@ def _fingerprint(
     exact: list[Fraction],
     levels: tuple[Level, ...],
     domain: Domain,
+    person: Person,
     *,
     side: int | None,
     thinning: Thinning | None,
@@ -231,6 +255,7 @@ def _fingerprint(
     fields = {
         "levels": [[each.name, str(epsilon)] for each, epsilon in zip(levels, exact, strict=True)],
         "per_axis": side,
+        "person": [person.column, person.rows],
         "columns": domain.columns,
         "domain": [domain.ball, *zip(domain.middle, domain.half, strict=True)],
         "zones": None if thinning is None else thinning.fingerprint,

@@ -15,7 +15,7 @@ import numpy as np
 from covey.errors import FormatError
 from covey.events import exactly
 from covey.levels_set import Level, LevelSet
-from covey.public import Domain
+from covey.public import MOST_ROWS_PER_PERSON, Domain
 from covey.release import Certificate, is_possible
 from covey.storage import write_whole
 
@@ -113,7 +113,10 @@ def _levels(given: Document) -> LevelSet:
     if not _FRACTION.fullmatch(given.rows_epsilon):
         raise ValueError("the epsilon of the number of rows is no fraction")
     for_rows = exactly(given.rows_epsilon)
-    rising = [for_rows, *(exactly(each.epsilon) for each in levels)]
+    of_a_person = given.certificate.parameters.get("rows_per_person", 1)
+    if type(of_a_person) is not int or not 1 <= of_a_person <= MOST_ROWS_PER_PERSON:
+        raise ValueError("the rows per person are no such number")
+    rising = [for_rows, *(exactly(each.epsilon) / of_a_person for each in levels)]
     if for_rows <= 0 or any(a >= b for a, b in pairwise(rising)):
         raise ValueError("the levels do not ascend")
     if not is_possible(given.certificate, d) or not math.isclose(given.certificate.epsilon, levels[-1].epsilon):

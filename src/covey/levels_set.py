@@ -89,9 +89,15 @@ class LevelSet:
         """What was paid: the epsilon of the least private level."""
         return self.certificate.epsilon
 
+    @property
+    def rows_per_person(self) -> int:
+        """How many rows of a person count at most: all levels cost a row this many times less than a person."""
+        return int(self.certificate.parameters.get("rows_per_person", 1))
+
     def strength(self, level: int) -> Fraction:
-        """The epsilon of the noise on this level's counts: its own less that of the number of rows."""
-        return amount("epsilon", self.levels[self._index(level)].epsilon) - self.rows_epsilon
+        """The epsilon of the noise on this level's counts: what it costs a row, less that of the number of rows."""
+        own = amount("epsilon", self.levels[self._index(level)].epsilon)
+        return own / self.rows_per_person - self.rows_epsilon
 
     def boxes(self, level: int) -> Boxes:
         """What stands out of a level's noise, in boxes of the cube [-1, 1]^d. From this level's counts alone."""

@@ -17,6 +17,7 @@ from covey.errors import ParameterError
 from covey.events import float_at_least
 from covey.geo import find_axes
 from covey.post.distances import add_up, nearest
+from covey.public import Person
 from covey.release import UNCOVERED, Certificate, in_full
 
 if TYPE_CHECKING:
@@ -166,6 +167,11 @@ def meaning(found: LevelSet, level: int) -> str:
         else "Nothing stands out of the noise: all that is told is about how many rows there are."
     )
     return (
-        f"{seen} Whether any one row is in the data changes the chance of what is shown by a factor of at most "
-        f"{factor:.3g}."
+        f"{seen} Whether {anyone(found.certificate.person)} is in the data changes the chance of what is shown by a "
+        f"factor of at most {factor:.3g}."
     )
+
+
+def anyone(person: str) -> str:
+    """Whose presence is hidden, in a sentence."""
+    return "any one row" if person == str(Person()) else f"any one person ({person})"

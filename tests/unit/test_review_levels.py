@@ -17,7 +17,7 @@ from covey.errors import FormatError, ParameterError
 from covey.levels_files import from_json, to_json
 from covey.levels_words import weaker
 from covey.noise.chain import ChainedLaplace, stay
-from covey.public import resolve_bounds
+from covey.public import Person, resolve_bounds
 from covey.studio.view import promise
 from covey.zones import ALWAYS, read_zones
 
@@ -143,7 +143,7 @@ def test_the_factor_that_is_told_is_never_rounded_down():
     levels = [(f"level {i}", i / 20) for i in range(1, 20)]
     found = slider.fit_levels(ROWS, bounds=UNIT, levels=levels, per_axis=1)
     for level, (_, epsilon) in enumerate(levels):
-        for words in (found.meaning(level), promise(epsilon)):
+        for words in (found.meaning(level), promise(epsilon, str(Person()))):
             told = float(words.rpartition("at most ")[2].rstrip("."))
             assert math.exp(epsilon) <= told <= 1.01 * math.exp(epsilon)
 

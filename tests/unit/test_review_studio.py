@@ -18,6 +18,7 @@ import pytest
 
 from covey import Ledger
 from covey.errors import ParameterError
+from covey.public import Person
 from covey.studio import uploads as uploading
 from covey.studio.serve import listen
 from covey.studio.settings import Settings
@@ -220,8 +221,12 @@ def test_text_of_clients_is_text_in_the_report_and_both_zones_of_one_name_are_to
         json.loads(answer.text)
 
 
-def test_before_the_look_nothing_is_promised_to_a_person_with_several_rows():
-    assert "person" not in promise(1.0)
+PEOPLE = str(Person("driver", 5))
+
+
+def test_before_the_look_nothing_is_promised_to_a_person_with_several_rows_unless_people_are_protected():
+    assert "person" not in promise(1.0, str(Person()))
+    assert "any one person (all rows with the same 'driver', of which at most 5 count)" in promise(1.0, PEOPLE)
 
 
 @pytest.mark.parametrize("ending", ["SIGHUP", "SIGTERM"])

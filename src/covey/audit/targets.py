@@ -109,7 +109,7 @@ def _slider() -> Target:
         with put(levels, "Curator", watched):
             return to_json(levels.fit_levels(levels=named, **asked))
 
-    return Target(SLIDER, "pure", (Neighbours.ADD_REMOVE,), False, settings, run)
+    return Target(SLIDER, "pure", (Neighbours.ADD_REMOVE,), True, settings, run)
 
 
 @contextmanager

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, cast
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from covey.private.engine import Sealed
 from covey.private.tables import Piece, Table
+
+if TYPE_CHECKING:
+    from covey.private.ids import PieceWithIds
+
+T = TypeVar("T")
 
 
 class WatchedTable(Sealed):
@@ -29,7 +31,11 @@ class WatchedTable(Sealed):
         for piece in self._table.pieces(columns):
             yield partial(self._read, piece)
 
-    def _read(self, piece: Piece) -> NDArray[np.float64]:
+    def pieces_with_ids(self, columns: Sequence[str] | None, person: str) -> Iterator[PieceWithIds]:
+        for piece in self._table.pieces_with_ids(columns, person):
+            yield partial(self._read, piece)
+
+    def _read(self, piece: Callable[[], T]) -> T:
         self._ask()
         return piece()
 

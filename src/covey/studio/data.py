@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from covey.errors import ParameterError
 from covey.geo import find_axes
 from covey.private.tables import open_table
-from covey.public import Ball, Bounds, Box, Domain, resolve_bounds
+from covey.public import Ball, Bounds, Box, Domain, Person, resolve_bounds
+from covey.studio.settings import ROW
 
 WORLD = (180.0, 90.0)
 
@@ -22,7 +23,7 @@ class Opened:
     """Rows that nobody has looked at, and everything public about them.
 
     axes : the columns drawn to the right and upwards; of one column alone, the second is None. geographic : whether
-    they are longitude and latitude. dataset : whose budget a look is charged to.
+    they are longitude and latitude. dataset : whose budget a look is charged to. person : whose a row is.
     """
 
     source: Any = field(repr=False)
@@ -32,6 +33,7 @@ class Opened:
     axes: tuple[int, int | None]
     geographic: bool
     dataset: str
+    person: Person = ROW
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -73,17 +75,34 @@ class Opened:
 
 
 def open_data(
-    source: Any, *, bounds: Any, name: str, dataset: str, lon: str | None = None, lat: str | None = None
+    source: Any,
+    *,
+    bounds: Any,
+    name: str,
+    dataset: str,
+    lon: str | None = None,
+    lat: str | None = None,
+    person: Person = ROW,
 ) -> Opened:
     """Declare data: its columns and types are read, no row is, and the bounds are the user's own."""
     if isinstance(bounds, Ball):
         raise ParameterError("bounds", "must be a range for each column: a map has edges")
     table = open_table(source)
-    domain = resolve_bounds(bounds, names=table.names, width=table.width)
+    names, width = person.columns_of(table.names, table.width)
+    domain = resolve_bounds(bounds, names=names, width=width)
     table.check_numeric(domain.columns if table.names is not None else None)
+    if person.column is not None:
+        table.check_person(person.column)
     axes, geographic = map_axes(domain, lon=lon, lat=lat)
     return Opened(
-        source=source, name=name, bounds=bounds, domain=domain, axes=axes, geographic=geographic, dataset=dataset
+        source=source,
+        name=name,
+        bounds=bounds,
+        domain=domain,
+        axes=axes,
+        geographic=geographic,
+        dataset=dataset,
+        person=person,
     )
 
 

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from covey.errors import ParameterError
+from covey.public import Person
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 ANY_ADDRESS = ("", "0.0.0.0", "::", "[::]", "*")
 _LOOPBACK = re.compile(r"127(\.[0-9]{1,3}){3}")
 NOT_EVERY_ADDRESS = "must be one address, the one that others use; an open door for every name is not offered"
 MOST_K, USUAL_K = 50, 5
+ROW = Person()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,10 +60,10 @@ def new_id() -> str:
 class Settings:
     """Where the studio listens, what it opens, charges and writes.
 
-    data, bounds, name : what to open at the start, or None. ledger : a Ledger, or None for one in memory. dataset : the
-    name in the ledger. key : the idempotency key of the look, or None. out : the folder of publications. host, port :
-    where it listens; port 0 is decided by whoever binds the socket, and must be the real one here, for the Host check.
-    seed : repeatable noise, not private.
+    data, bounds, name : what to open at the start, or None. person : whose a row is, in everything that is opened.
+    ledger : a Ledger, or None for one in memory. dataset : the name in the ledger. key : the idempotency key of the
+    look, or None. out : the folder of publications. host, port : where it listens; port 0 is decided by whoever binds
+    the socket, and must be the real one here, for the Host check. seed : repeatable noise, not private.
     """
 
     host: str = "127.0.0.1"
@@ -71,6 +73,7 @@ class Settings:
     name: str = ""
     lon: str | None = None
     lat: str | None = None
+    person: Person = ROW
     zones: dict[str, Any] | None = None
     ledger: Any = None
     dataset: str | None = None

@@ -75,8 +75,9 @@ class Studio:
 
     def _open(self, source: Any, bounds: Any, name: str, dataset: str | None) -> None:
         chosen = dataset or self.settings.dataset or "data"
+        wish = self.settings
         opened = open_data(
-            source, bounds=bounds, name=name, dataset=chosen, lon=self.settings.lon, lat=self.settings.lat
+            source, bounds=bounds, name=name, dataset=chosen, lon=wish.lon, lat=wish.lat, person=wish.person
         )
         with self._lock:
             zones = self._zones_for(opened)
@@ -160,7 +161,9 @@ class Studio:
             }
 
     def _meaning(self, level: int) -> str:
-        return promise(slider.USUAL_LEVELS[level].epsilon) if self._views is None else self._views.levels.meaning(level)
+        if self._views is not None:
+            return self._views.levels.meaning(level)
+        return promise(slider.USUAL_LEVELS[level].epsilon, str(self.settings.person))
 
     def _price(self) -> dict[str, Any]:
         account = None if self._data is None else self._book.datasets().get(self._data.dataset)
@@ -203,6 +206,8 @@ class Studio:
         found = slider.fit_levels(
             data.source,
             bounds=data.bounds,
+            person=data.person.column,
+            rows_per_person=data.person.rows,
             zones=zones,
             ledger=self._book.with_key(self._key_of(data)),
             dataset=data.dataset,
@@ -324,6 +329,8 @@ class Studio:
             release = fit(
                 data.source,
                 bounds=data.bounds,
+                person=data.person.column,
+                rows_per_person=data.person.rows,
                 zones=zones,
                 ledger=self._book,
                 dataset=data.dataset,

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.levels import LevelSet
+from covey.levels_words import anyone
 from covey.release import Release
 from covey.studio.data import Opened
 from covey.studio.regions import region_features
@@ -21,10 +22,12 @@ MOST_POINTS = 20_000  # drawn; the heaviest of more
 DIGITS = 7  # of a coordinate, in units of its range
 
 
-def promise(epsilon: float) -> str:
+def promise(epsilon: float, person: str) -> str:
     """What a level promises, before anybody has looked: from its epsilon alone."""
     factor = math.ceil(math.exp(epsilon) * 100) / 100
-    return f"Whether any one row is in the data changes the chance of any result by a factor of at most {factor:g}."
+    return (
+        f"Whether {anyone(person)} is in the data changes the chance of any result by a factor of at most {factor:g}."
+    )
 
 
 class Views:

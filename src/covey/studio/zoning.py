@@ -25,6 +25,8 @@ class Drawn(NamedTuple):
 
 def read_zones(document: dict[str, Any], data: Opened) -> Drawn:
     """Polygons, each with an `epsilon`, found good for the levels; or an error that says why not."""
+    if data.person.column is not None:
+        raise ParameterError("zones", "are not for levels of people: start the studio without --person, or draw none")
     features = document.get("features")
     if document.get("type") != "FeatureCollection" or not isinstance(features, list) or not features:
         raise FormatError("zones: must be a GeoJSON FeatureCollection with at least one polygon")

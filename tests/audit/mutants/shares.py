@@ -249,6 +249,20 @@ MUTANTS = (
         killer="unit/test_noise_chain.py::test_levels_come_most_private_first_and_cost_the_least_private",
     ),
     mutant(
+        "levels-of-people-priced-as-rows",
+        "the slider's noise for a person with m rows is that for a single row",
+        "levels:_run",
+        {"row_cost(Cost(epsilon), rows=person.rows).epsilon": "Cost(epsilon).epsilon"},
+        killer="unit/test_levels_people.py::test_noise_is_for_m_rows",
+    ),
+    mutant(
+        "levels-of-people-uncapped",
+        "the slider counts all rows of a person, with noise for m of them",
+        "levels:_run",
+        {"if person.column is not None:": "if False:"},
+        killer="unit/test_levels_people.py::test_a_person_with_many_rows_moves_every_level_by_at_most_m_rows",
+    ),
+    mutant(
         "level-chosen-for-nothing",
         "a level that was chosen by looking at the slider promises its own epsilon",
         "levels_words:choice",

@@ -1,0 +1,101 @@
+"""`covey studio --person`: everything that is shown, released and published promises to people, or is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from test_studio_flow import HOME
+
+from covey import Ledger, Release
+from covey.cli import cli
+from covey.cli_studio import make_settings
+from covey.errors import ParameterError
+from covey.public import Person
+from studio_client import BOUNDS, asking, town
+
+WHO = "all rows with the same 'driver', of which at most 3 count"
+OPTIONS = {"bounds": ("lon=-74.1:-73.9,lat=40.7:40.9",), "zones_file": None, "basemap": None, "upload_limit": 1}
+
+
+@pytest.fixture
+def trips(tmp_path):
+    places = town()
+    frame = pd.DataFrame({"driver": np.arange(len(places)) % 500, "lon": places[:, 0], "lat": places[:, 1]})
+    frame.to_parquet(tmp_path / "trips.parquet")
+    return tmp_path / "trips.parquet"
+
+
+@pytest.fixture
+def studio(tmp_path, trips):
+    book = Ledger.create(tmp_path / "city.ledger", dataset="trips", epsilon=10)
+    return asking(tmp_path, data=trips, ledger=book, dataset="trips", person=Person("driver", 3))
+
+
+def test_every_promise_is_to_people(studio):
+    before = studio.get("api/state").json()
+    assert before["data"]["columns"] == ["lon", "lat"]
+    assert all(WHO in each["meaning"] for each in before["levels"])
+    studio.look()
+    assert all(WHO in each["meaning"] for each in studio.get("api/state").json()["levels"])
+    assert studio.studio.views().levels.rows_per_person == 3
+    published = studio.post("api/publish", {"level": 2, "k": 3, "name": "drivers"}).json()
+    assert WHO in published["certificate"]["statement"]
+    report = next(each for each in published["files"] if each["url"].endswith(".html"))
+    assert WHO.replace("'", "&#x27;") in studio.get(report["url"]).text
+    release = Release.from_json(studio.post("api/releases", {"k": 2, "epsilon": 1.0}).content)
+    assert release.certificate.person == WHO
+    assert float(studio.settings.ledger.datasets()["trips"].spent.epsilon) == 3
+
+
+def test_what_has_no_people_is_not_opened(studio):
+    content = b"lon,lat\n-74,40.8\n"
+    upload = studio.ask("POST", "api/uploads?name=a.csv", content=content).json()["id"]
+    bounds = {"lower": [-74.1, 40.7], "upper": [-73.9, 40.9]}
+    answer = studio.post("api/open", {"upload": upload, "columns": ["lon", "lat"], "bounds": bounds})
+    assert answer.status_code >= 400
+    assert answer.json()["error"]["parameter"] == "person"
+    assert "no column 'driver'" in answer.json()["error"]["message"]
+    assert studio.post("api/batches", {"points": [[-74.0, 40.8]]}).status_code == 200
+    answer = studio.post("api/batches/close", {"columns": ["lon", "lat"], "bounds": bounds})
+    assert answer.status_code >= 400
+    assert answer.json()["error"]["parameter"] == "person"
+    assert studio.get("api/ledger").json()["entries"] == []
+
+
+def test_an_upload_with_the_column_is_protected_too(studio):
+    content = b"driver,lon,lat\n" + b"".join(b"%d,-74.0,40.8\n" % (i % 7) for i in range(300))
+    upload = studio.ask("POST", "api/uploads?name=a.csv", content=content).json()["id"]
+    body = {"upload": upload, "columns": ["lon", "lat"], "bounds": {"lower": [-74.1, 40.7], "upper": [-73.9, 40.9]}}
+    assert studio.post("api/open", body).status_code == 200
+    studio.look()
+    assert studio.studio.views().levels.certificate.person == WHO
+
+
+def test_zones_are_refused_for_people(studio, tmp_path, trips):
+    answer = studio.ask("PUT", "api/zones", json=HOME)
+    assert answer.status_code >= 400
+    assert "--person" in answer.json()["error"]["message"]
+    with pytest.raises(ParameterError, match="zones"):
+        asking(tmp_path, data=trips, person=Person("driver", 3), zones=HOME)
+
+
+def test_a_column_that_is_not_there_is_told_before_the_browser_opens(tmp_path, trips):
+    with pytest.raises(ParameterError, match="person"):
+        asking(tmp_path, data=trips, person=Person("chauffeur"))
+    with pytest.raises(ParameterError, match="person"):
+        asking(tmp_path, person=Person("driver"))  # an array
+
+
+def test_the_options_of_the_command(tmp_path, trips):
+    settings = make_settings(
+        str(trips), False, None, out=str(tmp_path), person="driver", rows_per_person=3, **OPTIONS, seed=1
+    )
+    assert settings.person == Person("driver", 3)
+    assert settings.bounds == BOUNDS
+    missing = CliRunner().invoke(cli, ["studio", str(trips), "--rows-per-person", "0", "--bounds", "lon=0:1,lat=0:1"])
+    assert missing.exit_code == 2
+    assert "--rows-per-person" in missing.output
+    with pytest.raises(ParameterError, match="rows_per_person: needs person="):
+        make_settings(str(trips), False, None, out=str(tmp_path), person=None, rows_per_person=3, **OPTIONS)
