@@ -91,9 +91,10 @@ def _from_features(
                 raise TypeError
             known = dict(zip((east, north), feature["geometry"]["coordinates"][:2], strict=True))
             site = [float(known[j] if j in known else properties[each]) for j, each in enumerate(columns)]
+            group = str(properties.get("set", name))
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
             wanted = ", ".join(each for j, each in enumerate(columns) if j not in (east, north))
             extra = f" with the properties {wanted}" if wanted else ""
             raise FormatError(f"centers: feature {i} is not a Point{extra}") from None
-        sets.setdefault(str(properties.get("set", name)), []).append(site)
+        sets.setdefault(group, []).append(site)
     return sets
