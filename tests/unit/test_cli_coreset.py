@@ -339,7 +339,7 @@ def test_centres_are_read(tmp_path, name, content, expected):
         ('{"format": "covey-release", "columns": ["x", "y"], "centres": [[1, 2]]}', "other columns"),
         ('{"type": "Feature", "geometry": {"type": "Polygon"}}', "not a Point"),
         ('{"type": "FeatureCollection", "features": [3]}', "not a Point"),
-        ('{"type": "Feature", "properties": true, "geometry": {"type": "Point", "coordinates": [1, 2]}}', "not a Point"),
+        ('{"type": "Feature", "properties": true, "geometry": {"type": "Point", "coordinates": [1, 2]}}', "Point"),
         ('{"type": "FeatureCollection", "features": []}', "no centres"),
     ],
 )
