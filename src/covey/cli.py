@@ -24,7 +24,7 @@ from covey.cli_group import group
 from covey.cli_ledger import ledger
 from covey.cli_plan import plan
 from covey.cli_studio import studio
-from covey.errors import CoveyError, ParameterError, place_of
+from covey.errors import CoveyError, DataError, FormatError, ParameterError, place_of
 from covey.options import Shared, promise_options, read_params, release_options
 from covey.words import in_words, printable, show_release, show_table
 
@@ -42,9 +42,11 @@ OPTIONS = {  # what the command line calls the parameters of the library
         name: f"--{name}"
         for name in (
             *("epsilon", "delta", "bounds", "algorithm", "method", "objective", "neighbours", "dataset"),
-            *("lon", "lat", "plot", "sample"),
+            *("lon", "lat", "plot", "sample", "person", "zones", "engine", "key", "centers", "n"),
+            *("basemap", "port", "host"),
         )
     },
+    "rows_per_person": "--rows-per-person",
 }
 GUARANTEES = {"pure": "epsilon", "approximate": "(epsilon, delta)", "either": "epsilon, or (epsilon, delta)"}
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -178,10 +180,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except click.exceptions.Exit as done:  # --help, --version
         sys.exit(done.exit_code)
     except click.ClickException as error:
-        fail(error.format_message(), code=2)
-    except ParameterError as error:
-        name = OPTIONS.get(error.parameter, error.parameter)
-        fail(name + str(error).removeprefix(error.parameter), code=2)
+        fail(explained(error), code=2)
+    except (ParameterError, DataError, FormatError) as error:
+        name, colon, problem = str(error).partition(":")
+        fail(OPTIONS.get(name, name) + colon + problem, code=2)
     except CoveyError as error:
         fail(str(error), code=2)
     except (KeyboardInterrupt, click.Abort):
@@ -196,6 +198,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         hint = "COVEY_DEBUG=1 shows the traceback, which may hold private values"
         place = place_of(error, otherwise="cli.py")
         fail(f"a bug in Covey: {type(error).__name__} in {place}; {hint}", code=1)
+
+
+def explained(error: click.ClickException) -> str:
+    """What click says; of words left over also what they usually come from: a pattern that the shell replaced."""
+    message, context = error.format_message(), getattr(error, "ctx", None)
+    if message.startswith("Got unexpected extra argument") and context is not None and "data" in context.params:
+        message += "; DATA is one file, a folder or a pattern in quotes, and ranges are joined by commas without spaces"
+    return message
 
 
 def fail(message: str, *, code: int) -> None:

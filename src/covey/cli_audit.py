@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from covey.errors import DataError
+
 
 @click.command(short_help="Attack every algorithm: measured lower bounds on epsilon, replays, transcripts.")
 @click.option("--algorithm", "algorithms", multiple=True, metavar="NAME", help="Only this one. Repeatable.")
@@ -56,6 +58,11 @@ def audit(
         epsilons=tuple(float(amount("epsilon", e)) for e in epsilons) or size.epsilons,
     )
     cells = plan(size, algorithms=list(dict.fromkeys(algorithms)) or None)
+    if out is not None:
+        try:
+            Path(out).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DataError(f"out: cannot make the folder {out!r}: {error.strerror}") from None
     tasks = [Task(cell.kind, cell.parameters, cell.label) for cell in cells]
     with TemporaryDirectory() as nowhere, progress_bar(show=True) as report:
         kept = Path(out or nowhere) / "cells.jsonl"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from covey.errors import DataError, FormatError
+from covey.errors import DataError, FormatError, ParameterError
 from covey.options import Shared, check_axes, check_outputs, read_bounds, read_rows_per_person, read_sample, read_zones
 from covey.words import printable
 
@@ -46,9 +46,25 @@ def check_shared(data: str, options: Shared, *, more_outputs: Sequence[str | Non
         raise click.UsageError("--key: needs --ledger, where finished releases are kept")
     check_outputs(outputs, inputs=[path for path in (data, options.ledger_file) if path is not None])
     domain = read_bounds(options.bounds, options.ball)
+    if options.person is not None and options.person in (domain.columns or ()):
+        raise ParameterError("person", f"{options.person!r} says whose a row is; leave it out of --bounds")
     if options.geojson is not None:
         check_axes(data, domain, lon=options.lon, lat=options.lat)
+        check_degrees(domain, lon=options.lon, lat=options.lat)
     return domain
+
+
+def check_degrees(domain: Box | Ball, *, lon: str | None, lat: str | None) -> None:
+    """Refuse a map of named columns whose bounds are no degrees: metres, or degrees without their decimal point."""
+    from covey.geo import find_axes
+    from covey.public import Box
+
+    if not isinstance(domain, Box) or domain.columns is None:
+        return
+    for axis, most in zip(find_axes(domain.columns, lon, lat), (360, 90), strict=True):
+        if max(map(abs, domain.ranges[axis])) > most:
+            name = domain.columns[axis]
+            raise ParameterError("bounds", f"of {name!r} go beyond {most} degrees: --geojson is for degrees only")
 
 
 def make_release(

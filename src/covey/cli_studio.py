@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from covey.errors import DataError
 from covey.options import read_bounds
 from covey.words import printable
 
@@ -75,6 +77,8 @@ def studio(*, data: str | None, demo: bool, ledger_file: str | None, no_browser:
     """
     if demo and data is not None:
         raise click.UsageError("--demo: opens a made-up city; leave DATA away, or --demo")
+    if demo and options["person"] is not None:
+        raise click.UsageError("--person: the made-up city has one row per person; leave it away, or --demo")
     if ledger_file is not None and options["dataset"] is None:
         raise click.UsageError("--dataset: a ledger counts per data set; say which one this is")
     if options["key"] is not None and ledger_file is None:
@@ -127,9 +131,18 @@ def make_settings(
         person=Person(person, rows_per_person),
         zones=None if zones_file is None else read_document("zones", zones_file),
         basemap=read_basemap(basemap),
-        out=Path(out),
+        out=usable_folder(out),
         limits=Limits(upload=upload_limit * 2**20),
     )
+
+
+def usable_folder(path: str) -> Path:
+    """A folder that publications can be written to, or made: found out before a look is paid for."""
+    folder = Path(path).absolute()
+    nearest = next(each for each in (folder, *folder.parents) if each.exists())
+    if not (nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)):
+        raise DataError(f"out: {path!r} cannot be the folder of publications: choose one that you may write to")
+    return Path(path)
 
 
 def say(settings: Settings) -> None:

@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from covey.coreset_checks import check_objective, numbers, table, weights_of, whole
 from covey.errors import ParameterError
 from covey.geo import feature_collection, find_axes
 from covey.post.distances import Objective
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from covey.compare import Alternative
 
 Floats = NDArray[np.float64]
-OBJECTIVES = ("k-means", "k-median")
 FARTHEST = 1e9  # half-widths of the domain: centres beyond are in other units
 
 
@@ -59,13 +59,13 @@ class Coreset:
     ) -> None:
         self.columns = list(columns)
         self.certificate = certificate
-        self.objective = _objective(objective)
+        self.objective = check_objective(objective)
         self._middle, self._half = scale_of(certificate.domain)
         if len(self.columns) != len(self._middle) or len(set(self.columns)) != len(self.columns):
             raise ParameterError("columns", "must be as many as the domain has, with different names")
-        self.points = _table("points", points, len(self.columns))
-        self.weights = _weights(weights, len(self.points))
-        self.cells = None if cells is None else _table("cells", cells, len(self.columns))
+        self.points = table("points", points, len(self.columns))
+        self.weights = weights_of(weights, len(self.points))
+        self.cells = None if cells is None else table("cells", cells, len(self.columns))
         if self.cells is not None and (len(self.cells) != len(self.points) or (self.cells < 0).any()):
             raise ParameterError("cells", "must be a width, at least 0, for each point and column")
         self._origins = None if origins is None else tuple(sorted(set(origins)))
@@ -140,7 +140,7 @@ class Coreset:
         dominates may come out negative.
         """
         sets = check_centres(centres, self)
-        chosen = _objective(self.objective if objective is None else objective)
+        chosen = check_objective(self.objective if objective is None else objective)
         many = self._scaled(sets if sets.ndim == 3 else sets[None])
         costs = costs_of_sets(self._scaled(self.points), self.weights, many, objective=chosen)
         return costs if sets.ndim == 3 else float(costs[0])
@@ -217,7 +217,13 @@ class Coreset:
         from covey.compare import compare
 
         return compare(
-            self, alternatives, allowed=allowed, forbidden=forbidden, objective=_objective(objective), lon=lon, lat=lat
+            self,
+            alternatives,
+            allowed=allowed,
+            forbidden=forbidden,
+            objective=check_objective(objective),
+            lon=lon,
+            lat=lat,
         )
 
     # --- other coresets -----------------------------------------------------------------------------------------------
@@ -299,10 +305,9 @@ class Coreset:
 def check_centres(centres: ArrayLike, coreset: Coreset) -> Floats:
     """Centres in the units of the data, (k, d) or (s, k, d), or an error that says what would work."""
     d, names = len(coreset.columns), ", ".join(coreset.columns)
-    try:
-        sets = np.array(centres, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ParameterError("centres", f"must be points of {d} numbers ({names}), as many in every set") from None
+    sets = numbers(centres)
+    if sets is None:
+        raise ParameterError("centres", f"must be points of {d} numbers ({names}), as many in every set")
     if sets.ndim not in (2, 3) or sets.shape[-1] != d:
         got = f"; these have {sets.shape[-1]}" if sets.ndim in (2, 3) else ""
         raise ParameterError("centres", f"must be points with {d} coordinates ({names}): (k, d) or (s, k, d){got}")
@@ -313,42 +318,3 @@ def check_centres(centres: ArrayLike, coreset: Coreset) -> Floats:
     if np.abs(coreset._scaled(sets)).max() > FARTHEST:
         raise ParameterError("centres", f"lie absurdly far from the domain; are they in the units of {names}?")
     return sets
-
-
-def whole(name: str, value: object, *, least: int, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
-        raise ParameterError(name, f"must be a whole number, at least {least} and at most {most:,}")
-    return int(value)
-
-
-def _objective(value: Any) -> Any:
-    if value not in OBJECTIVES:
-        raise ParameterError("objective", "must be 'k-means' or 'k-median'")
-    return value
-
-
-def _table(name: str, values: ArrayLike, width: int) -> Floats:
-    try:
-        frozen = isinstance(values, np.ndarray) and values.dtype == np.float64 and not values.flags.writeable
-        table = np.asarray(values) if frozen else np.array(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ParameterError(name, "must be a table of numbers") from None
-    if table.ndim != 2 or len(table) == 0 or table.shape[1] != width or not np.isfinite(table).all():
-        raise ParameterError(name, f"must be at least one row of {width} finite numbers")
-    return _frozen(table)
-
-
-def _weights(values: ArrayLike, many: int) -> Floats:
-    try:
-        found = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        found = np.empty((0, 0))
-    if found.shape != (many,) or not np.isfinite(found).all():
-        raise ParameterError("weights", "must be one finite number for each point")
-    return _frozen(found)
-
-
-def _frozen(values: Floats) -> Floats:
-    if values.flags.writeable:
-        values.flags.writeable = False
-    return values

@@ -7,7 +7,8 @@ from fractions import Fraction
 import numpy as np
 
 import covey
-from covey.coreset import Coreset, whole
+from covey.coreset import Coreset
+from covey.coreset_checks import whole
 from covey.errors import ParameterError
 from covey.events import exactly, float_at_least
 from covey.release import MOST_EPSILON, Certificate

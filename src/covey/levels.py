@@ -84,7 +84,7 @@ def fit_levels(
     level's epsilon; a single level, and everything computed from it here, with its own.
     """
     checked = check_levels(levels)
-    who = _check_person(Person(person, rows_per_person), checked, zones)
+    who = check_person(Person(person, rows_per_person), checked, zones)
     book, name = open_ledger(ledger, dataset)
     table = open_table(data)
     names, width = who.columns_of(table.names, table.width)
@@ -115,7 +115,8 @@ def fit_levels(
         raise MemoryError("the rows do not fit into memory; what was charged stays charged") from None
 
 
-def _check_person(person: Person, levels: Sequence[Level], zones: Any) -> Person:
+def check_person(person: Person, levels: Sequence[Level], zones: Any) -> Person:
+    """The people whom levels can protect, or an error that says why not; nothing has been read or paid."""
     if person.quantile is not None:
         raise ParameterError("rows_per_person", "must be a number for levels: its choice would cost each of them")
     if person.column is not None and zones is not None:
@@ -255,10 +256,10 @@ def _fingerprint(
     fields = {
         "levels": [[each.name, str(epsilon)] for each, epsilon in zip(levels, exact, strict=True)],
         "per_axis": side,
-        "person": [person.column, person.rows],
         "columns": domain.columns,
         "domain": [domain.ball, *zip(domain.middle, domain.half, strict=True)],
         "zones": None if thinning is None else thinning.fingerprint,
         "seed": seed,
+        **({} if person.column is None else {"person": [person.column, person.rows]}),
     }
     return json.dumps(fields, sort_keys=True)

@@ -15,7 +15,7 @@ import numpy as np
 from covey.errors import FormatError
 from covey.events import exactly
 from covey.levels_set import Level, LevelSet
-from covey.public import MOST_ROWS_PER_PERSON, Domain
+from covey.public import MOST_ROWS_PER_PERSON, Domain, Person
 from covey.release import Certificate, is_possible
 from covey.storage import write_whole
 
@@ -113,9 +113,7 @@ def _levels(given: Document) -> LevelSet:
     if not _FRACTION.fullmatch(given.rows_epsilon):
         raise ValueError("the epsilon of the number of rows is no fraction")
     for_rows = exactly(given.rows_epsilon)
-    of_a_person = given.certificate.parameters.get("rows_per_person", 1)
-    if type(of_a_person) is not int or not 1 <= of_a_person <= MOST_ROWS_PER_PERSON:
-        raise ValueError("the rows per person are no such number")
+    of_a_person = _rows_per_person(given.certificate)
     rising = [for_rows, *(exactly(each.epsilon) / of_a_person for each in levels)]
     if for_rows <= 0 or any(a >= b for a, b in pairwise(rising)):
         raise ValueError("the levels do not ascend")
@@ -124,6 +122,18 @@ def _levels(given: Document) -> LevelSet:
     return LevelSet(
         levels, tuple(given.columns), domain, side, given.rows_noisy, for_rows, counts, cells, rates, given.certificate
     )
+
+
+def _rows_per_person(promise: Certificate) -> int:
+    """How many rows the noise is for: the number that the promise itself names."""
+    if promise.person == str(Person()) and "rows_per_person" not in promise.parameters:
+        return 1
+    rows = promise.parameters.get("rows_per_person")
+    if type(rows) is not int or not 1 <= rows <= MOST_ROWS_PER_PERSON:
+        raise ValueError("the rows per person are no such number")
+    if not promise.person.endswith(f", of which at most {rows} count"):
+        raise ValueError("the rows per person are not those of the promise")
+    return rows
 
 
 def save(found: LevelSet, path: str | os.PathLike[str]) -> None:

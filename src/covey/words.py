@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from covey.release import Release
 
 WIDTH = 88  # of paragraphs in a pipe, and the most on a terminal
+AT_AN_END = 0.02  # of a column's range: a centre this near to its end is taken to be there
 
 
 def printable(text: object) -> str:
@@ -74,6 +75,25 @@ def show_release(release: Release) -> None:
     sys.stdout.write(f"{release.objective} by {algorithm}: {len(release.centres)} centres to publish\n\n")
     show_centres(release)
     sys.stdout.write(f"\n{paragraph(certificate.statement)}\n\n")
+    if crowded := columns_at_an_end(release):
+        where = f"Most rows seem to lie at an end of the range of {', '.join(crowded)}, where rows outside are moved"
+        sys.stdout.write(paragraph(f"{where}: are the bounds in other units, or columns exchanged?") + "\n\n")
+
+
+def columns_at_an_end(release: Release) -> list[str]:
+    """Columns in which centres of more than half of the rows are at an end of the range. Of what is released alone."""
+    sizes = [max(size, 0.0) for size in release.sizes or [1.0] * len(release.centres)]
+    ends = zip(release.columns, *corners(release.certificate.domain), strict=True)
+    return [
+        name
+        for i, (name, low, high) in enumerate(ends)
+        if sum(
+            size
+            for centre, size in zip(release.centres, sizes, strict=True)
+            if min(centre[i] - low, high - centre[i]) <= AT_AN_END * (high - low)
+        )
+        > sum(sizes) / 2
+    ]
 
 
 def show_centres(release: Release, *, unit: str = "rows", names: Sequence[str] | None = None) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 pytest.importorskip("fastapi", reason="the studio's packages are not installed: pip install 'covey[studio]'")
@@ -15,9 +18,11 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed: 
 
 pytest.register_assert_rewrite("studio_page")
 
-from studio_page import CHROMIUM, Opener, Served
+from studio_page import CHROMIUM, Opener, Served, serving
 
 import covey.studio.studio as studio_module
+from covey.demo import BOX, make_city
+from covey.public import Person
 
 pytest_plugins = ["studio_page"]
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"no browser: {CHROMIUM} is not there (make chromium)")
@@ -227,3 +232,25 @@ def test_the_owners_switch_says_what_it_means_and_marks_what_is_published(fresh:
     watched.drawn(owner=0)
     page.click("#publish")
     assert "with sight of raw data" in page.inner_text("#publish-dialog")
+
+
+@pytest.fixture
+def drivers(tmp_path: Path) -> Iterator[Served]:
+    places = make_city(6000)
+    trips = pd.DataFrame({"driver": np.arange(6000) % 900, "lon": places[:, 0], "lat": places[:, 1]})
+    with serving(trips, BOX, tmp_path, person=Person("driver", 2)) as studio:
+        yield studio
+
+
+def test_with_people_the_page_promises_to_people_and_offers_no_zones(drivers: Served, visit: Opener) -> None:
+    watched = visit(drivers)
+    page = watched.open()
+    assert "column “driver”, at most 2 of them count" in page.inner_text("#price-card")
+    assert "Zones" not in page.inner_text("#price-card")
+    page.click("#tab-zones")
+    assert page.get_by_text("Zones are not for levels of people").is_visible()
+    assert not page.locator("#draw-zone").is_visible()
+    page.click("#tab-look")
+    page.click("#confirm-look")
+    watched.drawn(level=2)
+    page.get_by_text("any one person (all rows with the same 'driver', of which at most 2 count)").first.wait_for()

@@ -99,6 +99,14 @@ def test_fit_prints_centres_sizes_and_the_certificate(covey, trips):
     assert "No durable ledger" in done.out
 
 
+def test_rows_at_the_ends_of_wrong_bounds_are_pointed_out(covey, trips):
+    exchanged = covey("fit", trips, "-k", 3, "--epsilon", 5, "--bounds", "lon=40.7:40.9,lat=-74.1:-73.9")
+    assert "Most rows seem to lie at an end of the range of lon, lat" in exchanged.out
+    other_units = covey("fit", trips, "-k", 3, "--epsilon", 5, "--bounds", "lon=-74.1:-73.9,lat=4070:4090")
+    assert "at an end of the range of lat, where" in other_units.out
+    assert "at an end" not in covey("fit", trips, "-k", 3, "--epsilon", 5, *BOUNDS).out
+
+
 def test_json_is_the_release_document_and_nothing_else(covey, trips):
     done = covey("fit", trips, "-k", 3, "--epsilon", 1, *BOUNDS, "--json")
     release = Release.from_json(done.out.encode())
@@ -314,6 +322,12 @@ REFUSED = {
     "unknown option": (("--frobnicate",), "--frobnicate"),
     "quiet for nothing": (("--quiet",), "--quiet"),
     "no such longitude": (("--geojson", "c.geojson", "--lon", "east"), "--lon"),
+    "no such person": (("--person", "who"), "--person: the data has no column 'who'"),
+    "a person with a range": (("--person", "lat"), "--person: 'lat' says whose a row is"),
+    "no rows of a person": (("--person", "who", "--rows-per-person", 0), "--rows-per-person: must be a whole number"),
+    "rows of nobody": (("--rows-per-person", 3), "--rows-per-person: needs person"),
+    "no such zones": (("--zones", "none.geojson"), "--zones: cannot read"),
+    "a range after a space": (("lat=40.7:40.9",), "DATA is one file, a folder or a pattern in quotes"),
 }
 
 
@@ -345,6 +359,16 @@ def test_bad_input_is_one_line_that_names_the_parameter_and_spends_nothing(covey
         (("fit", "trips.csv", "-k", 1, "--epsilon", 1, *BOUNDS, "--key", "a"), "--key"),
         (("fit", "trips.csv", "-k", 1, "--epsilon", 1, *BOUNDS, "--ledger", "city.ledger"), "--dataset"),
         (("fit", "trips.csv", "-k", 1, "--epsilon", 1, *BOUNDS, "--ledger", "no", "--dataset", "d"), "no"),
+        (("fit", "trips.csv", "-k", 1, "--epsilon", 1, "--bounds", "height=0:1"), "--bounds: the data has no column"),
+        (
+            ("fit", "trips.csv", "-k", 1, "--epsilon", 1, "--bounds", "lon=-7410:-7390,lat=0:9", "--geojson", "c.json"),
+            "--bounds: of 'lon' go beyond 360 degrees",
+        ),
+        (
+            ("fit", "trips.csv", "-k", 1, "--epsilon", 1, "--bounds", "lon=0:9,lat=0:4090", "--geojson", "c.json"),
+            "--bounds: of 'lat' go beyond 90 degrees",
+        ),
+        (("audit", "--algorithm", "lloyd", "--out", "trips.csv"), "out: cannot make the folder 'trips.csv'"),
         (("frob",), "frob"),
         (("demo", "--out", "trips.csv"), "trips.csv"),
         (("demo", "--seed", "x"), "--seed"),

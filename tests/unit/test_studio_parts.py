@@ -114,7 +114,7 @@ def test_settings_do_not_print_the_token_or_the_data():
 def test_a_port_in_use_is_refused_in_words():
     with listen("127.0.0.1", 0) as first:
         first.listen(1)
-        with pytest.raises(ParameterError, match="cannot listen"):
+        with pytest.raises(ParameterError, match=r"^port: cannot listen .*; choose another one"):
             listen("127.0.0.1", first.getsockname()[1])
 
 

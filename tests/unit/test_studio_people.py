@@ -36,6 +36,7 @@ def studio(tmp_path, trips):
 def test_every_promise_is_to_people(studio):
     before = studio.get("api/state").json()
     assert before["data"]["columns"] == ["lon", "lat"]
+    assert before["person"] == {"column": "driver", "rows": 3}
     assert all(WHO in each["meaning"] for each in before["levels"])
     studio.look()
     assert all(WHO in each["meaning"] for each in studio.get("api/state").json()["levels"])

@@ -141,6 +141,9 @@ def test_a_wrong_path_on_the_wire_is_not_normalised_into_a_file(address):
         (["--demo", "--ledger", "none.ledger", "--dataset", "x"], "none.ledger"),
         (["--demo", "--port", "70000"], "--port"),
         (["--demo", "--lon", "nothing"], "--lon"),
+        (["--demo", "--out", __file__], "out: "),
+        (["--demo", "--out", f"{__file__}/below"], "cannot be the folder of publications"),
+        (["--demo", "--host", "203.0.113.77"], "--host: cannot listen on 203.0.113.77"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_served(capsys, monkeypatch, tmp_path, arguments, words):

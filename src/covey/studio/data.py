@@ -130,3 +130,25 @@ def declared_box(columns: Sequence[str] | None, lower: Sequence[float], upper: S
     if len(set(columns)) != len(columns):
         raise ParameterError("columns", "must have different names")
     return Box.of(dict(zip(columns, pairs, strict=True)))
+
+
+def chosen_columns(asked: Sequence[str] | None, there: Sequence[str], person: Person) -> list[str]:
+    """The columns of an upload that a client asked for; or all of them, but not the one that says whose a row is."""
+    wanted = list(asked) if asked else [name for name in there if name != person.column]
+    if any(name not in there for name in wanted):
+        raise ParameterError("columns", f"the upload has no such column; it has {', '.join(there)}")
+    if person.column in wanted:
+        raise ParameterError("columns", f"{person.column!r} says whose a row is; choose others")
+    return wanted
+
+
+def batch_bounds(width: int | None, columns: Sequence[str] | None, ends: Any, *, usual: Any) -> Any:
+    """The bounds of batches with so many columns: those that a client declared, or the usual ones."""
+    if width is None or (ends is None and usual is not None):
+        return usual
+    if ends is None:
+        raise ParameterError("bounds", "must be declared: lower and upper, public limits of each column")
+    bounds = declared_box(columns or None, *ends)
+    if len(bounds.ranges) != width:
+        raise ParameterError("bounds", f"must have {width} ranges, as many as the batches have columns")
+    return bounds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import errno
 import json
 import os
 import re
@@ -36,7 +37,10 @@ def listen(host: str, port: int) -> socket.socket:
         bound.bind(address)
     except (OSError, OverflowError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or "not an address of this machine"
-        raise ParameterError("port", f"cannot listen on {host} port {port}: {reason}") from None
+        taken = getattr(error, "errno", None) in (errno.EADDRINUSE, errno.EACCES)
+        advice = "choose another one, or leave --port out" if taken else "name an address of this machine"
+        name = "port" if taken else "host"
+        raise ParameterError(name, f"cannot listen on {host} port {port}: {reason}; {advice}") from None
     return bound
 
 

@@ -93,6 +93,11 @@ class Settings:
             raise ParameterError("token", "must be at least 16 letters, digits, - or _")
 
     @property
+    def people(self) -> dict[str, Any] | None:
+        """The column that says whose a row is, and how many rows of a person count; None where each row is a person."""
+        return None if self.person.column is None else {"column": self.person.column, "rows": self.person.rows}
+
+    @property
     def shown_host(self) -> str:
         """The host as it stands in an address."""
         return f"[{self.host}]" if ":" in self.host and not self.host.startswith("[") else self.host

@@ -28,7 +28,7 @@ from covey.private.owner import OwnersView
 from covey.release import UNCOVERED
 from covey.studio.alternatives import compare_sites
 from covey.studio.books import ledger_page
-from covey.studio.data import Opened, declared_box, open_data
+from covey.studio.data import Opened, batch_bounds, chosen_columns, declared_box, open_data
 from covey.studio.jobs import Job, Progress
 from covey.studio.publications import Publications, files_of, with_coreset
 from covey.studio.refusals import Refusal
@@ -46,6 +46,7 @@ class Studio:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        slider.check_person(settings.person, slider.USUAL_LEVELS, settings.zones)
         self._folder = Path(tempfile.mkdtemp(prefix="covey-studio-"))  # readable by this user alone
         weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)  # whatever way the process ends
         self.uploads = Uploads(self._folder, settings.limits)
@@ -108,21 +109,12 @@ class Studio:
 
     def open_upload(self, upload: str, columns: Sequence[str] | None, lower: Any, upper: Any, dataset: Any) -> None:
         found = self.uploads.find(upload)
-        wanted = list(columns) if columns else list(found.columns)
-        missing = [name for name in wanted if name not in found.columns]
-        if missing:
-            raise ParameterError("columns", f"the upload has no such column; it has {', '.join(found.columns)}")
+        wanted = chosen_columns(columns, found.columns, self.settings.person)
         self._open(found.path, declared_box(wanted, lower, upper), found.name, dataset)
 
     def close_batches(self, columns: Sequence[str] | None, ends: Any, dataset: str | None) -> None:
         """Make the batches the data set, with the bounds given here or on the command line."""
-        width, bounds = self.batches.width, self.settings.bounds
-        if width is not None and ends is not None:
-            bounds = declared_box(columns or None, *ends)
-            if len(bounds.ranges) != width:
-                raise ParameterError("bounds", f"must have {width} ranges, as many as the batches have columns")
-        elif width is not None and bounds is None:
-            raise ParameterError("bounds", "must be declared: lower and upper, public limits of each column")
+        bounds = batch_bounds(self.batches.width, columns, ends, usual=self.settings.bounds)
         with self.batches.closing() as rows:
             self._open(rows, bounds, "batches", dataset)
 
@@ -144,6 +136,7 @@ class Studio:
             return {
                 "version": covey.__version__,
                 "demo": self.settings.demo,
+                "person": self.settings.people,
                 "data": None if data is None else data.describe(),
                 "levels": [
                     {"index": i, "name": each.name, "epsilon": each.epsilon, "meaning": self._meaning(i)}

@@ -53,7 +53,7 @@ async function start() {
   if (server.data) opened(server);
   else {
     store.set({ server });
-    open.ask();
+    open.ask(server);
   }
 }
 

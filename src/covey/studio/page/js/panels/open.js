@@ -15,7 +15,7 @@ const USUAL = new Map([
 export function startOpen(opened) {
   const slot = byId("open-slot");
 
-  function ask() {
+  function ask({ person } = {}) {
     const words = h("p", { className: "hint", role: "status" });
     const choose = async (event) => {
       const [file] = event.target.files;
@@ -23,18 +23,19 @@ export function startOpen(opened) {
       words.textContent = `Sending ${file.name} to the studio on this machine`;
       const upload = await attempt(() => api.upload(file));
       words.textContent = "";
-      if (upload) declare(upload, file.name);
+      if (upload) declare(upload, file.name, person);
     };
     slot.replaceChildren(h("section", { className: "card", "aria-labelledby": "open-title" },
       h("h2", { className: "title", id: "open-title" }, "Open a data set"),
-      h("p", {}, "A CSV, Parquet or GeoJSON file with one row per person. It stays on this machine; nothing of it is shown before you confirm a look."),
+      h("p", {}, `A CSV, Parquet or GeoJSON file ${person ? `whose column “${person.column}” says whose a row is` : "with one row per person"}. It stays on this machine; nothing of it is shown before you confirm a look.`),
       h("label", { className: "file" }, h("input", { type: "file", id: "data-file", accept: ".csv,.txt,.parquet,.geojson,.json", onchange: choose, "aria-label": "Choose a data file" }), h("span", { "aria-hidden": "true" }, "Choose a file")), words));
   }
 
-  function declare(upload, name) {
-    const rows = upload.columns.map((column) => {
+  function declare(upload, name, person) {
+    const columns = upload.columns.filter((column) => column !== person?.column);
+    const rows = columns.map((column) => {
       const [low, high] = USUAL.get(column.toLowerCase()) ?? ["", ""];
-      const use = h("input", { type: "checkbox", checked: low !== "" || upload.columns.length <= 2, "aria-label": `Use ${column}` });
+      const use = h("input", { type: "checkbox", checked: low !== "" || columns.length <= 2, "aria-label": `Use ${column}` });
       const ends = [["from", low], ["to", high]].map(([end, value]) => h("input", { type: "number", step: "any", value: String(value), "aria-label": `${column} ${end}`, placeholder: end }));
       const need = () => { for (const end of ends) end.required = use.checked; };
       use.addEventListener("change", need);

@@ -16,7 +16,7 @@ export function startPrice(store, looked) {
     return slot.replaceChildren(card(server));
   }
 
-  function card({ price, zones, levels, seeded }) {
+  function card({ price, zones, levels, seeded, person }) {
     const limited = price.remaining !== null && price.remaining !== undefined;
     const enough = !limited || price.remaining >= price.epsilon - 1e-9;
     const spread = levels.length;
@@ -35,7 +35,8 @@ export function startPrice(store, looked) {
       h("ul", { className: "points" },
         h("li", {}, "The price is that of the most detailed level. Moving the slider, other numbers of centres and comparisons cost nothing more."),
         h("li", {}, "It is written to the ledger before a row is read, and is never given back."),
-        h("li", {}, zones?.features?.length ? `${zones.features.length === 1 ? "One zone takes" : `${zones.features.length} zones take`} part, fixed from now on.` : "Zones with a stricter level must be drawn before the look, under Zones.")),
+        person && h("li", {}, `The promise is to each person with all their rows (column “${person.column}”, at most ${person.rows} of them count).`),
+        !person && h("li", {}, zones?.features?.length ? `${zones.features.length === 1 ? "One zone takes" : `${zones.features.length} zones take`} part, fixed from now on.` : "Zones with a stricter level must be drawn before the look, under Zones.")),
       seeded && h("p", { className: "hint" }, "The noise is seeded, for teaching: what you see is not private."),
       !enough && h("p", { className: "hint", role: "alert" }, "The ledger does not hold enough for a look."),
       button);

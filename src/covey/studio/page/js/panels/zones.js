@@ -75,8 +75,8 @@ export function startZones(store) {
     if (!server?.data) return;
     const fixed = server.looked || server.job?.state === "running";
     list.replaceChildren(...features().map((each, i) => item(each, i, fixed)));
-    tools.hidden = fixed;
-    note.textContent = fixed
+    tools.hidden = fixed || Boolean(server.person);
+    note.textContent = server.person ? "Zones are not for levels of people: this studio was started with --person." : fixed
       ? features().length ? "These zones were fixed when the look was taken; they take part in every level." : "No zones were drawn before the look. Zones cannot be added afterwards, because the noise is already in."
       : features().length ? "" : "No zones yet.";
     note.hidden = !note.textContent;
