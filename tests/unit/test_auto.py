@@ -15,7 +15,9 @@ from covey.algorithms.auto import MOST_TREE_DIMENSIONS, auto
 from covey.algorithms.auto_shares import approximate_shares, pure_shares
 from covey.errors import ParameterError
 from covey.events import Pure
+from covey.fitting import fit
 from covey.noise.mechanisms import DiscreteGaussian
+from covey.post.distances import nearest
 from covey.post.public_random import public_rng
 from covey.public import Neighbours, resolve_bounds
 
@@ -300,3 +302,14 @@ def test_private_coresets_by_default(d, objective):
     assert len(model.coreset_) >= 3
     found = np.array(model.coreset_.kmeans(3, random_state=1).centres)
     assert cost(rows, found) < 2 * cost(rows, Plain(3, n_init=5, random_state=0).fit(rows).cluster_centers_)
+
+
+@pytest.mark.parametrize(("d", "objective"), [(2, "k-means"), (3, "k-median"), (10, "k-means")])
+def test_sizes_count_all_rows_and_not_only_those_that_stand_out(d, objective):
+    rng = np.random.default_rng(4)
+    middles = rng.uniform(-0.8, 0.8, (5, d))
+    rows = np.clip(middles[rng.integers(0, 5, 20_000)] + rng.normal(0, 0.1, (20_000, d)), -1, 1)
+    release = fit(rows, k=5, epsilon=2.0, bounds=(-1, 1), objective=objective, random_state=1)
+    truth = np.bincount(nearest(rows, release.centres), minlength=5)
+    assert np.abs(np.array(release.sizes) - truth).max() < 500
+    assert abs(sum(release.sizes) - 20_000) < 700

@@ -94,7 +94,8 @@ def from_subspace(
         "leaves_kept": int(stand.sum()),
         "rounds": len(shares.rounds),
     }
-    return Outcome(centres, found.sizes, notes, coreset=coreset)
+    sizes = add_up(nearest(points, found.centres), leaves.counts, k)  # of all leaves, as in few columns
+    return Outcome(centres, sizes, notes, coreset=coreset)
 
 
 def _where_the_rows_are(curator: Curator, shares: Shares, size: float) -> tuple[Floats, float]:

@@ -13,6 +13,7 @@ from covey.algorithms.tree_synopsis import Leaves, count_leaves, inside
 from covey.budget.plan import Plan, split
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.tree import PrivTree
+from covey.post.distances import add_up, nearest
 from covey.post.leaves import cluster, kept_weights, recentre, without_outliers
 from covey.private.curator import Curator
 from covey.public import Neighbours
@@ -77,7 +78,9 @@ def from_boxes(
         centres = recentre(points, leaves.widths, leaves.counts, weights, centres, scale=leaves.scale)
     coreset = LatticeCoreset(points, leaves.counts, leaves.widths) if keep_synopsis else None
     notes = {"synopsis": "grid" if even else "tree", "leaves": len(weights), "leaves_kept": int(stand.sum())}
-    return Outcome(inside(centres, curator.domain), found.sizes, notes, coreset=coreset)
+    centres = inside(centres, curator.domain)
+    sizes = add_up(nearest(points, centres), leaves.counts, k)  # of all leaves: those that stand out alone fall short
+    return Outcome(centres, sizes, notes, coreset=coreset)
 
 
 def _looks_even(curator: Curator, epsilon: Fraction, *, size: int, k: int) -> tuple[bool, Fraction]:
