@@ -50,6 +50,12 @@ def test_a_line_shows_the_best_bound_of_each_claim():
     assert len(line.cells()) == len(HEADERS)
 
 
+def test_what_was_only_replayed_is_passed_too():
+    whole = {"status": "done", "pairs": 5, "diverged": 0, "failed": False, "what": []}
+    (line,) = lines(told(whole, kind="replay", parameters=TAPE))
+    assert line.cells()[-2:] == ["5 pairs, none diverged", "passed"]
+
+
 TAPE = {"algorithm": "lloyd", "neighbours": "add-remove"}
 DIVERGED = {"status": "done", "pairs": 5, "diverged": 1, "failed": True, "what": ["corner, seed 3: plan"]}
 LOST = {"status": "done", "drawn": 1.2, "chosen": None, "event": 1.0, "failed": True, "what": ["lost 1.2"]}

@@ -38,7 +38,7 @@ class Line:
             "" if self.replayed is None else "only events" if self.transcript is None else f"{self.transcript:.3f} of ε"
         )
         pairs = "" if self.replayed is None else f"{self.replayed:,} pairs, {self.diverged or 'none'} diverged"
-        verdict = "FAILED" if self.failed else "not in this version" if not self.bounds else "passed"
+        verdict = "FAILED" if self.failed else "passed" if self.bounds or self.replayed else "not in this version"
         return [
             self.name,
             "; ".join(claimed for claimed, _ in self.bounds),
