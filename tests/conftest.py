@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from covey.algorithms.registry import ALGORITHMS
-from covey.budget.accountant import Cost
 from covey.budget.plan import Plan, Reserve
+from covey.budget.promise import Kind, Promise
 from covey.noise.source import OsSource, SeededSource, Source
 from covey.private.curator import Curator
 from covey.private.memory import MemoryEngine
@@ -105,9 +105,8 @@ def make_curator(
     curator = Curator(
         MemoryEngine(table, domain),
         domain=domain,
-        neighbours=neighbours,
         source=source,
-        reserve=Reserve(Cost(epsilon, delta)),
+        reserve=Reserve(Promise.of(epsilon, delta, kind=Kind(neighbours))),
         charge=charge,
     )
     if plan is not None:

@@ -12,7 +12,7 @@ from covey.algorithms.outcome import LatticeCoreset, Outcome
 from covey.events import float_at_least
 from covey.people import Capped
 from covey.public import Domain
-from covey.release import Certificate, LedgerHead, Release, WeightedPoints
+from covey.release import Certificate, Release, WeightedPoints
 from covey.sampling import Thinned
 
 if TYPE_CHECKING:
@@ -27,13 +27,14 @@ def certify(
     thinned: Thinned,
     *,
     dataset: str | None,
-    head: LedgerHead | None,
+    receipt: str | None,
     seeded: bool,
 ) -> Release:
     """What is published. Sizes and weights are of the sample, and so are scaled to all rows: free."""
     notes = outcome.notes if thinned.scale == 1 else of_sample(outcome.notes)
     notes = {**notes, "sample": thinned.notes} if thinned.notes else notes
     notes = {**notes, "people": capped.notes} if capped.notes else notes
+    notes = {**notes, "choice": request.choice} if request.choice is not None else notes
     certificate = Certificate(
         algorithm=request.algorithm.name,
         parameters={"k": request.k, **request.parameters, **notes},
@@ -41,11 +42,12 @@ def certify(
         delta=float_at_least(request.delta),
         neighbours=str(request.neighbours),
         person=str(capped.person),
+        unit=capped.person.column,
         domain=domain.describe(),
         seeded=seeded,
         covey=covey.__version__,
         dataset=dataset,
-        ledger=head,
+        receipt=receipt,
     )
     return Release(
         objective=request.objective,

@@ -15,6 +15,7 @@ from covey.options import Shared, check_axes, check_outputs, read_bounds, read_r
 from covey.words import printable
 
 if TYPE_CHECKING:
+    from covey.budget.chain import Entry
     from covey.budget.ledger import Ledger
     from covey.public import Ball, Box
     from covey.release import Release
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Made:
-    """A release that was paid for, the ledger if there is one, and whether it was stored there before."""
+    """A release that was paid for, the ledger if there is one, and the entry of its charge if that is new."""
 
     release: Release
     book: Ledger | None
-    again: bool
+    charged: Entry | None
 
 
 def check_shared(data: str, options: Shared, *, more_outputs: Sequence[str | None] = ()) -> Box | Ball:
@@ -42,8 +43,9 @@ def check_shared(data: str, options: Shared, *, more_outputs: Sequence[str | Non
         raise click.UsageError("--dataset: a ledger counts per data set; say which one this is")
     if options.master is not None and options.engine != "spark":
         raise click.UsageError("--master: is the cluster of --engine spark")
-    if options.key is not None and options.ledger_file is None:
-        raise click.UsageError("--key: needs --ledger, where finished releases are kept")
+    for name, given in (("--key", options.key is not None), ("--convert", options.convert)):
+        if given and options.ledger_file is None:
+            raise click.UsageError(f"{name}: needs --ledger, where charges and finished releases are kept")
     check_outputs(outputs, inputs=[path for path in (data, options.ledger_file) if path is not None])
     domain = read_bounds(options.bounds, options.ball)
     if options.person is not None and options.person in (domain.columns or ()):
@@ -86,8 +88,9 @@ def make_release(
     if algorithm == "sites" and isinstance(listed, str):
         parameters = {**(parameters or {}), "sites": read_sites(listed, data, domain, options)}
     book = None if options.ledger_file is None else Ledger.open(options.ledger_file)
-    if book is not None and options.key is not None:
+    if book is not None:
         book = book.with_key(options.key)
+        book = say_price(book.converting(), options) if options.convert else book
     seen = 0 if book is None else book.head.sequence
     if options.engine == "spark":
         from covey.private.opening import start_spark
@@ -114,8 +117,21 @@ def make_release(
             random_state=options.seed,
             progress=progress,
         )
-    head = release.certificate.ledger
-    return Made(release, book, again=head is not None and head.sequence <= seen)
+    receipt = release.certificate.receipt
+    entry = None if book is None or receipt is None else book.find(receipt)
+    return Made(release, book, None if book is None or entry is None or entry <= seen else book.entries()[entry - 1])
+
+
+def say_price(book: Ledger, options: Shared) -> Ledger:
+    """Tell what a fit of another type will be charged, before it is."""
+    from covey.budget.promise import Kind, Promise
+    from covey.budget.rules import words
+    from covey.public import Neighbours
+
+    kind = Kind(Neighbours.parse(options.neighbours), options.person)
+    cost = book.price(options.dataset or "", Promise.of(options.epsilon, options.delta or 0, kind=kind))
+    click.echo(f"Data set {printable(repr(options.dataset))} will be charged at most {words(cost)}.", err=True)
+    return book
 
 
 def read_sites(path: str, data: str, domain: Box | Ball, options: Shared) -> list[list[float]]:
@@ -156,8 +172,8 @@ def publish(
         print_bytes(document())
     elif not options.quiet:
         show()
-        if made.book is not None and made.release.certificate.ledger is not None:
-            show_charge(made)
+        if made.book is not None and made.release.certificate.receipt is not None:
+            show_charge(made, made.book)
         outputs = [path for path, _ in files if path is not None]
         if outputs:
             click.echo(f"Wrote {printable(', '.join(outputs))}.")
@@ -165,16 +181,16 @@ def publish(
         raise problem
 
 
-def show_charge(made: Made) -> None:
+def show_charge(made: Made, book: Ledger) -> None:
     from covey.budget.amounts import shown
-    from covey.release import in_full
+    from covey.budget.records import cost_of
 
     certificate = made.release.certificate
-    assert made.book is not None
-    account = made.book.datasets()[certificate.dataset or ""]
+    account = book.datasets()[certificate.dataset or ""]
     what = "This key was finished before: the stored release, at no cost."
-    if not made.again:
-        what = f"Charged epsilon {in_full(certificate.epsilon)} to data set {printable(repr(certificate.dataset))}."
+    if made.charged is not None:
+        spent = cost_of((made.charged.epsilon or 0, made.charged.delta or 0))
+        what = f"Charged epsilon {shown(spent.epsilon)} to data set {printable(repr(certificate.dataset))}."
     if account.remaining is not None and account.total is not None:
         what += f" Left: {shown(account.remaining.epsilon)} of {shown(account.total.epsilon)}."
     click.echo(what)

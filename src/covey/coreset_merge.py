@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 
 import covey
+from covey.budget.promise import Disjoint
 from covey.coreset import Coreset
 from covey.coreset_checks import whole
 from covey.errors import ParameterError
-from covey.events import exactly, float_at_least
+from covey.events import float_at_least
 from covey.release import MOST_EPSILON, Certificate
 
 
@@ -62,16 +61,15 @@ def joint_certificate(a: Certificate, b: Certificate, *, disjoint: bool) -> Cert
     The data sets must also be named, and differently: two unnamed ones, or one name twice, are as likely one data set.
     Amounts are exact fractions and are only ever rounded up. A seeded part makes the whole seeded.
     """
-    apart = disjoint and _named_apart(a, b)
-    rule = "largest" if apart else "sum"
-    join = max if apart else Fraction.__add__
-    epsilon, delta = (
-        float_at_least(join(exactly(one), exactly(two))) for one, two in ((a.epsilon, b.epsilon), (a.delta, b.delta))
-    )
+    ours, theirs = ([each.dataset for each in side.leaves()] for side in (a, b))
+    apart = Disjoint.declared(ours, theirs, unit=a.unit) if disjoint else None
+    rule = "sum" if apart is None else "largest"
+    promise = a.promise + b.promise if apart is None else a.promise.largest(b.promise, apart)
+    epsilon, delta = float_at_least(promise.epsilon), float_at_least(promise.delta)
     if epsilon > MOST_EPSILON or delta >= 1:
         raise ParameterError("other", "together they promise nothing: the sums of epsilon or delta are too large")
     notes = {"composition": rule}
-    if disjoint and not apart:
+    if disjoint and apart is None:
         notes["disjoint"] = "claimed, but not counted: both data sets must be named at the fit, and differently"
     return Certificate(
         algorithm="merge",
@@ -80,16 +78,12 @@ def joint_certificate(a: Certificate, b: Certificate, *, disjoint: bool) -> Cert
         delta=delta,
         neighbours=a.neighbours,
         person=a.person,
+        unit=a.unit,
         domain=a.domain,
         seeded=a.seeded or b.seeded,
         covey=covey.__version__,
         parts=[*_parts(a, rule), *_parts(b, rule)],
     )
-
-
-def _named_apart(a: Certificate, b: Certificate) -> bool:
-    ours, theirs = ({each.dataset for each in side.leaves()} for side in (a, b))
-    return None not in ours | theirs and not ours & theirs
 
 
 def _parts(certificate: Certificate, rule: str) -> list[Certificate]:

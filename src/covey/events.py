@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from enum import StrEnum
 from fractions import Fraction
+
+from covey.errors import ParameterError
 
 
 def exactly(amount: float | int | str | Fraction) -> Fraction:
@@ -25,6 +28,21 @@ def float_at_least(exact: Fraction) -> float:
     while exactly(number) < exact:
         number = math.nextafter(number, math.inf)
     return number
+
+
+class Neighbours(StrEnum):
+    """Which pairs of data sets must be hard to tell apart."""
+
+    ADD_REMOVE = "add-remove"  # one has a person more than the other; the number of people is private
+    REPLACE_ONE = "replace-one"  # one person's row differs; the number of rows is public
+
+    @classmethod
+    def parse(cls, value: str | Neighbours) -> Neighbours:
+        try:
+            return cls(value)
+        except ValueError:
+            options = " or ".join(repr(str(each)) for each in cls)
+            raise ParameterError("neighbours", f"must be {options}") from None
 
 
 @dataclass(frozen=True, kw_only=True)

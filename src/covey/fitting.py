@@ -1,14 +1,13 @@
 """From a request to a release: check everything public, pay, run the algorithm behind the door, certify.
 
 The order is the promise: nothing about the rows is read before the request was found good and its charge committed.
-One exception: under replace-one their number is public, and a sample's size is checked against it first.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from os import PathLike
@@ -18,24 +17,21 @@ import numpy as np
 
 from covey.algorithms.outcome import Outcome, whole_number
 from covey.algorithms.registry import Algorithm, find
-from covey.budget.accountant import Cost
 from covey.budget.ledger import Ledger
-from covey.budget.plan import Reserve
+from covey.budget.promise import Promise
 from covey.certifying import certify
 from covey.errors import ParameterError
 from covey.events import exactly
-from covey.noise.source import OsSource, SeededSource, Source
 from covey.people import cap, check_people
 from covey.post.public_random import public_rng
 from covey.private.curator import Curator
 from covey.private.opening import ENGINES, check_engine, on_spark, open_data, open_engine
 from covey.private.tables import Table
 from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
-from covey.release import LedgerHead, Release
+from covey.release import Release
 from covey.sampling import Wish, read_sample, thin
+from covey.session import Progress, Session
 from covey.zones import Thinning, read_zones
-
-Progress = Callable[[int, int, str], None]
 
 
 def fit(
@@ -58,8 +54,12 @@ def fit(
     engine: str = "auto",
     random_state: Any = None,
     progress: Progress | None = None,
+    choice: str | None = None,
 ) -> Release:
-    """Cluster private rows and return what may be published. The parameters are those of `KMeans`."""
+    """Cluster private rows and return what may be published. The parameters are those of `KMeans`.
+
+    choice : how this release came to be asked for, where the certificate has to say that.
+    """
     request = check_request(
         k=k,
         epsilon=epsilon,
@@ -71,19 +71,33 @@ def fit(
         person=Person(person, rows_per_person),
         engine=engine,
         sample=sample,
+        choice=choice,
     )
     book, dataset = open_ledger(ledger, dataset)
     try:
         table = open_data(data, engine=request.engine)
         names, width = request.person.columns_of(table.names, table.width)
         domain = resolve_bounds(bounds, names=names, width=width)
-        table.check_numeric(domain.columns if table.names is not None else None)
         row, sampled = request.algorithm, request.sample is not None
         check_engine(request.engine, table, what=row.name, engines=row.engines, sampled=sampled)
         check_spark(table, request, zones=zones)
         relation = request.neighbours
         zoned = read_zones(zones, epsilon=request.epsilon, domain=domain, neighbours=relation, person=request.person)
-        return run(request, table, domain, book, zoned, dataset=dataset, random_state=random_state, progress=progress)
+        seed = seed_of(random_state)
+        session = Session(
+            book,
+            dataset,
+            promise=request.promise,
+            zones=None if zoned is None else zoned.promises(request.promise),
+            purpose=f"{request.objective} with {request.algorithm.name}, k = {request.k}",
+            fingerprint=request.fingerprint(domain, seed=seed, zones=zoned),
+            seed=seed,
+        )
+        stored = session.stored()
+        if stored is not None:
+            return Release.from_json(stored)
+        table.check_numeric(domain.columns if table.names is not None else None)
+        return run(request, table, domain, session, zoned, dataset=dataset, seed=seed, progress=progress)
     except MemoryError:  # numpy's own message tells the shape of the array, and so the exact number of rows
         raise MemoryError("the rows do not fit into memory; what was charged stays charged") from None
 
@@ -102,10 +116,16 @@ class Request:
     person: Person
     engine: str = "auto"
     sample: Wish | None = None
+    choice: str | None = None
 
-    def run(self, curator: Curator, cost: Cost, seed: int | None) -> Outcome:
-        """The algorithm at work. `cost` is what it may spend on the rows that it meets."""
-        values = {"k": self.k, "epsilon": cost.epsilon, "delta": cost.delta, "objective": self.objective}
+    @property
+    def promise(self) -> Promise:
+        """What the whole fit promises, and is charged for."""
+        return Promise(self.neighbours, self.person.column, self.epsilon, self.delta)
+
+    def run(self, curator: Curator, promise: Promise, seed: int | None) -> Outcome:
+        """The algorithm at work. `promise` is what it may spend on the rows that it meets."""
+        values = {"k": self.k, "epsilon": promise.epsilon, "delta": promise.delta, "objective": self.objective}
         supplied = self.algorithm.supplied({**values, "public_rng": public_rng(seed)})
         return self.algorithm.run(curator, **supplied, **self.parameters)
 
@@ -124,6 +144,7 @@ class Request:
             "domain": [domain.ball, *zip(domain.middle, domain.half, strict=True)],
             "seed": seed,
             **({} if self.sample is None else {"sample": str(self.sample)}),
+            **({} if self.choice is None else {"choice": self.choice}),
             **({} if zones is None else {"zones": zones.fingerprint}),
         }
         return json.dumps(fields, sort_keys=True)
@@ -141,6 +162,7 @@ def check_request(
     person: Person,
     engine: str,
     sample: Any = None,
+    choice: str | None = None,
 ) -> Request:
     """Refuse what is wrong about a request, in words that name the parameter; nothing has been read or paid."""
     row = find(algorithm)
@@ -172,6 +194,7 @@ def check_request(
         person=person,
         engine=engine,
         sample=read_sample(sample),
+        choice=choice,
     )
 
 
@@ -233,77 +256,35 @@ def run(
     request: Request,
     table: Table,
     domain: Domain,
-    ledger: Ledger | None,
+    session: Session,
     zones: Thinning | None = None,
     *,
     dataset: str | None,
-    random_state: Any,
+    seed: int | None,
     progress: Progress | None,
 ) -> Release:
     """Pay, run behind the door, certify, and store the release with its charge."""
-    seed = seed_of(random_state)
-    fingerprint = request.fingerprint(domain, seed=seed, zones=zones)
-    book = Ledger.memory() if ledger is None else ledger
-    name = dataset if ledger is not None and dataset is not None else "data"
-    stored = book.stored(name, key=book.key, parameters=fingerprint) if book.key is not None else None
-    if stored is not None:
-        return Release.from_json(stored)
-    receipts: list[Any] = []
 
-    def charge() -> None:
-        if receipts:  # for the noisy number of rows that a sample was sized by: one charge covers it all
-            return
-        purpose = f"{request.objective} with {request.algorithm.name}, k = {request.k}"
-        receipts.append(
-            book.charge(
-                name,
-                epsilon=request.epsilon,
-                delta=request.delta,
-                purpose=purpose,
-                key=book.key,
-                parameters=fingerprint,
-            )
-        )
+    def rehearse(curator: Curator, promise: Promise) -> Outcome:
+        return request.run(curator, promise, 0)
 
-    source: Source = OsSource() if seed is None else SeededSource(seed)
-
-    def rehearse(curator: Curator, cost: Cost) -> Outcome:
-        return request.run(curator, cost, 0)
-
-    capped = cap(
-        table,
-        request.person,
-        domain=domain,
-        cost=Cost(request.epsilon, request.delta),
-        source=source,
-        charge=charge,
-        rehearse=rehearse,
-    )
+    capped = cap(table, request.person, session, domain=domain, rehearse=rehearse)
     thinned = thin(
-        capped.table if zones is None else zones.table(capped.table, source),
+        capped.table if zones is None else zones.table(capped.table, session.source),
         request.sample,
+        session,
+        reserve=capped.reserve,
         k=request.k,
         domain=domain,
-        neighbours=request.neighbours,
-        cost=capped.cost,
-        source=source,
-        charge=charge,
         rehearse=rehearse,
     )
-    curator = Curator(
-        open_engine(request.engine, thinned.table, domain, engines=request.algorithm.engines),
-        domain=domain,
-        neighbours=request.neighbours,
-        source=source,
-        reserve=Reserve(thinned.inner),
-        charge=charge,
-        progress=progress,
-    )
-    outcome = request.run(curator, thinned.inner, seed)
-    durable = book.path is not None  # one in memory ends with the process: nobody could look its head up
-    head = LedgerHead(sequence=receipts[0].sequence, hash=receipts[0].hash) if durable else None
+    engine = open_engine(request.engine, thinned.table, domain, engines=request.algorithm.engines)
+    curator = session.curator(engine, domain, thinned.reserve, progress=progress)
+    outcome = request.run(curator, thinned.reserve.promise, seed)
     if zones is not None:
         outcome = replace(outcome, notes={**outcome.notes, **zones.notes(request.delta)})
-    release = certify(request, domain, outcome, capped, thinned, dataset=dataset, head=head, seeded=source.seeded)
-    finished = book.finish(receipts[0], release.to_json())
-    return Release.from_json(finished.document)  # with a key, the first to finish: not always this one
+    seeded = session.source.seeded
+    release = certify(
+        request, domain, outcome, capped, thinned, dataset=dataset, receipt=session.receipt, seeded=seeded
+    )
+    return Release.from_json(session.finish(release.to_json()))

@@ -17,10 +17,9 @@ import numpy as np
 
 import covey
 from covey.algorithms.outcome import noisy_size, whole_number
-from covey.budget.accountant import Cost
 from covey.budget.ledger import Ledger
-from covey.budget.people import row_cost
 from covey.budget.plan import Plan, Reserve
+from covey.budget.promise import Promise
 from covey.errors import CoveyError, ParameterError
 from covey.events import float_at_least
 from covey.fitting import amount, open_ledger, seed_of
@@ -29,20 +28,18 @@ from covey.levels_set import USUAL_LEVELS, Level, LevelSet, check_levels, price
 from covey.levels_words import CHOICES
 from covey.noise.chain import ChainedLaplace
 from covey.noise.mechanisms import DiscreteLaplace
-from covey.noise.source import OsSource, SeededSource, Source, new_key
+from covey.noise.source import new_key
 from covey.people import each_row
-from covey.private.curator import Curator
 from covey.private.opening import cap_rows, check_engine, open_engine
 from covey.private.tables import Table, open_table
 from covey.private.watched import WatchedTable
 from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
 from covey.queries.zoned import ZonedCells, check_size
-from covey.release import Certificate, LedgerHead
+from covey.release import Certificate
+from covey.session import Progress, Session
 from covey.zones import Thinning, read_zones
 
 __all__ = ["CHOICES", "USUAL_LEVELS", "Cancelled", "Level", "LevelSet", "check_levels", "fit_levels", "price"]
-
-Progress = Callable[[int, int, str], None]
 
 MOST_PER_AXIS = {1: 4096, 2: 256, 3: 32, 4: 16}  # by dimension, if the user does not say: at most 2^16 cells
 MOST_CELLS = 2**20
@@ -89,26 +86,39 @@ def fit_levels(
     table = open_table(data)
     names, width = who.columns_of(table.names, table.width)
     domain = resolve_bounds(bounds, names=names, width=width)
-    table.check_numeric(domain.columns if table.names is not None else None)
     if domain.dimension not in MOST_PER_AXIS:
         raise ParameterError("bounds", "levels need 1 to 4 columns, because they are a histogram; choose some of them")
     check_engine(engine, table, what="levels", engines=ENGINES)
     side = _check_side(per_axis, domain.dimension)
-    thinning = read_zones(zones, epsilon=amount("epsilon", checked[-1].epsilon), domain=domain)
+    promise = _promise(checked[-1], who)
+    thinning = read_zones(zones, epsilon=promise.epsilon, domain=domain)
     if thinning is not None:
         check_size((side or MOST_PER_AXIS[domain.dimension]) ** domain.dimension, len(thinning.regions.areas))
+    seed = seed_of(random_state)
+    session = Session(
+        book,
+        name,
+        promise=promise,
+        zones=None if thinning is None else thinning.promises(promise),
+        purpose=f"all {len(checked)} privacy levels of a histogram",
+        fingerprint=_fingerprint(checked, domain, who, side=side, thinning=thinning, seed=seed),
+        seed=seed,
+    )
+    stored = session.stored()
+    if stored is not None:
+        return from_json(stored)
+    table.check_numeric(domain.columns if table.names is not None else None)
     try:
         return _run(
             checked,
             table,
             domain,
             who,
+            session,
             side=side,
             thinning=thinning,
-            ledger=book,
             dataset=name,
             engine=engine,
-            seed=seed_of(random_state),
             watch=_Watch(progress, cancelled),
         )
     except MemoryError:
@@ -121,7 +131,8 @@ def check_person(person: Person, levels: Sequence[Level], zones: Any) -> Person:
         raise ParameterError("rows_per_person", "must be a number for levels: its choice would cost each of them")
     if person.column is not None and zones is not None:
         raise ParameterError("zones", "are not for levels with person=; leave one of them out, or fit one release")
-    each_row(Cost(amount("epsilon", levels[0].epsilon)), person.rows)
+    if person.column is not None:
+        each_row(Reserve(_promise(levels[0], person)), person.rows)
     return person
 
 
@@ -167,49 +178,25 @@ def _run(
     table: Table,
     domain: Domain,
     person: Person,
+    session: Session,
     *,
     side: int | None,
     thinning: Thinning | None,
-    ledger: Ledger | None,
     dataset: str | None,
     engine: str,
-    seed: int | None,
     watch: _Watch,
 ) -> LevelSet:
-    exact = [amount("epsilon", each.epsilon) for each in levels]
-    each = [row_cost(Cost(epsilon), rows=person.rows).epsilon for epsilon in exact]  # what a level may cost a row
+    promises = [_promise(level, person) for level in levels]
+    kept, reserve = watch.table(table), session.reserve
+    each = [promise.epsilon for promise in promises]
+    if person.column is not None:  # what a level may cost a row
+        reserve, each = reserve.for_rows(cap=person.rows), [epsilon / person.rows for epsilon in each]
+        kept = cap_rows(kept, domain, person.column, most=person.rows, key=new_key(session.source))
+    if thinning is not None:
+        kept = thinning.table(kept, session.source)
     for_rows = each[0] * ROWS_SHARE
     chain, rows_noise = ChainedLaplace(tuple(own - for_rows for own in each)), DiscreteLaplace(for_rows)
-    fingerprint = _fingerprint(exact, levels, domain, person, side=side, thinning=thinning, seed=seed)
-    book = Ledger.memory() if ledger is None else ledger
-    name = dataset if ledger is not None and dataset is not None else "data"
-    stored = book.stored(name, key=book.key, parameters=fingerprint) if book.key is not None else None
-    if stored is not None:
-        return from_json(stored)
-    receipts: list[Any] = []
-
-    def charge() -> None:
-        purpose = f"all {len(levels)} privacy levels of a histogram"
-        receipts.append(
-            book.charge(
-                name, epsilon=exact[-1], delta=Fraction(0), purpose=purpose, key=book.key, parameters=fingerprint
-            )
-        )
-
-    source: Source = OsSource() if seed is None else SeededSource(seed)
-    kept = watch.table(table)
-    if person.column is not None:
-        kept = cap_rows(kept, domain, person.column, most=person.rows, key=new_key(source))
-    if thinning is not None:
-        kept = thinning.table(kept, source)
-    curator = Curator(
-        open_engine(engine, kept, domain),
-        domain=domain,
-        neighbours=Neighbours.ADD_REMOVE,
-        source=source,
-        reserve=Reserve(Cost(each[-1])),
-        charge=charge,
-    )
+    curator = session.curator(open_engine(engine, kept, domain), domain, reserve)
     watch.step(0, "paying and reading rows")
     curator.reserve(Plan((rows_noise.event(),)))
     rows = noisy_size(curator, rows_noise)
@@ -219,32 +206,34 @@ def _run(
     curator.reserve(Plan((chain.event(),)))
     counts = curator.release_chain(query, chain)
     watch.step(2, "writing down the levels")
-    durable = book.path is not None
-    head = LedgerHead(sequence=receipts[0].sequence, hash=receipts[0].hash) if durable else None
     notes = {"levels": [list(level) for level in levels], "cells_per_axis": parts, "rows_noisy": rows}
     notes |= {} if person.column is None else {"rows_per_person": person.rows}
     certificate = Certificate(
         algorithm="levels",
         parameters=notes | ({} if thinning is None else thinning.notes()),
-        epsilon=float_at_least(exact[-1]),
+        epsilon=float_at_least(promises[-1].epsilon),
         delta=0.0,
         neighbours=str(Neighbours.ADD_REMOVE),
         person=str(person),
+        unit=person.column,
         domain=domain.describe(),
-        seeded=source.seeded,
+        seeded=session.source.seeded,
         covey=covey.__version__,
         dataset=dataset,
-        ledger=head,
+        receipt=session.receipt,
     )
     rates = np.ones(query.size) if thinning is None else thinning.rates[query.zone_of]
     found = LevelSet(
         levels, domain.names, domain, parts, rows, for_rows, tuple(counts), query.cell_of, rates, certificate
     )
-    return from_json(book.finish(receipts[0], to_json(found)).document)
+    return from_json(session.finish(to_json(found)))
+
+
+def _promise(level: Level, person: Person) -> Promise:
+    return Promise(Neighbours.ADD_REMOVE, person.column, amount("epsilon", level.epsilon))
 
 
 def _fingerprint(
-    exact: list[Fraction],
     levels: tuple[Level, ...],
     domain: Domain,
     person: Person,
@@ -254,7 +243,7 @@ def _fingerprint(
     seed: int | None,
 ) -> str:
     fields = {
-        "levels": [[each.name, str(epsilon)] for each, epsilon in zip(levels, exact, strict=True)],
+        "levels": [[each.name, str(amount("epsilon", each.epsilon))] for each in levels],
         "per_axis": side,
         "columns": domain.columns,
         "domain": [domain.ball, *zip(domain.middle, domain.half, strict=True)],

@@ -35,6 +35,7 @@ class Shared:
     engine: str
     master: str | None
     ledger_file: str | None
+    convert: bool
     dataset: str | None
     key: str | None
     out: str | None
@@ -121,6 +122,11 @@ def release_options(command: Command) -> Command:
             ),
             click.option("--master", metavar="URL", help="With --engine spark: the cluster, such as local[2]."),
             click.option("--ledger", "ledger_file", metavar="FILE", help="Charge the budget kept in this ledger."),
+            click.option(
+                "--convert",
+                is_flag=True,
+                help="With --ledger: charge a fit of another type, or with other zones, at its proven price.",
+            ),
             click.option("--dataset", metavar="NAME", help="The data set's name in the ledger and in the certificate."),
             click.option("--key", metavar="KEY", help="With --ledger: the same key and request again costs nothing."),
             click.option("--out", metavar="FILE", help="Write the result here."),

@@ -16,19 +16,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.budget.accountant import Cost
-from covey.budget.people import row_cost
 from covey.budget.plan import Plan, Reserve, split
+from covey.budget.promise import Promise
 from covey.errors import ParameterError
 from covey.events import float_at_least
 from covey.noise.mechanisms import DiscreteLaplace
-from covey.noise.source import SeededSource, Source, new_key
+from covey.noise.source import SeededSource, new_key
 from covey.private.curator import Curator
 from covey.private.opening import cap_rows, people_engine
 from covey.private.sampling import RowCount
 from covey.private.tables import Table
 from covey.public import Domain, Neighbours, Person
 from covey.queries.people import PeopleByRows
+from covey.session import Session
 
 CAPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 LEAST_EPSILON = Fraction(1, 10**6)  # as for a whole fit
@@ -37,10 +37,10 @@ CHOICE_SHARE = (1, 19)  # of epsilon: 5% for the choice of m, where that is aske
 
 @dataclass(frozen=True)
 class Capped:
-    """A table to fit, what each of its rows may cost, the privacy unit, and notes for the reader."""
+    """A table to fit, what may be spent on each of its rows, the privacy unit, and notes for the reader."""
 
     table: Table
-    cost: Cost
+    reserve: Reserve
     person: Person
     notes: dict[str, Any] = field(default_factory=dict)
 
@@ -48,62 +48,53 @@ class Capped:
 def cap(
     table: Table,
     person: Person,
+    session: Session,
     *,
     domain: Domain,
-    cost: Cost,
-    source: Source,
-    charge: Callable[[], None],
-    rehearse: Callable[[Curator, Cost], object],
+    rehearse: Callable[[Curator, Promise], object],
 ) -> Capped:
     """At most m rows of every person, not yet read: that happens after the charge.
 
-    Guarantee: what is released here, and from the table at (the answer's) cost for each row under add/remove, is
-    (cost.epsilon, cost.delta)-DP for adding or removing a person with all their rows. Where m has to be chosen, that
-    is paid for first; before, `rehearse` runs the algorithm up to its first payment: what it refuses costs nothing.
+    Guarantee: what is released here, and from the table within the answer's reserve, which is for rows, keeps the
+    session's promise, which is for people with all their rows. Where m has to be chosen, that is paid for first;
+    before, `rehearse` runs the algorithm up to its first payment: what it refuses costs nothing.
     """
+    whole = session.reserve
     if person.column is None:
-        return Capped(table, cost, person)
+        return Capped(table, whole, person)
     column = person.column
     table.check_person(column)
     notes: dict[str, Any] = {}
     if person.quantile is not None:
-        for_choice, rest = split(cost.epsilon, *CHOICE_SHARE)
-        cost = Cost(rest, cost.delta)
+        choosing = whole.part(split(whole.promise.epsilon, *CHOICE_SHARE)[0])
         for most in (1, CAPS[-1]):  # what each row may cost is between these
+            each = each_row(Reserve(whole.left), most).promise
             with suppress(Enough):
-                rehearse(stopping_curator(table, domain, each_row(cost, most)), each_row(cost, most))
-        notes = {"quantile": float_at_least(person.quantile), "epsilon_of_choice": float_at_least(for_choice)}
-        people = _noisy_people(table, column, domain, for_choice, source, charge)
-        person = person.with_rows(choose_cap(people, float(person.quantile), scale=float(1 / for_choice)))
-    each = each_row(cost, person.rows)
-    notes |= {"rows_per_person": person.rows, "epsilon_per_row": float_at_least(each.epsilon)}
-    kept = cap_rows(table, domain, column, most=person.rows, key=new_key(source))
-    return Capped(kept, each, person, notes)
+                rehearse(stopping_curator(table, domain, each), each)
+        spent = choosing.promise.epsilon
+        notes = {"quantile": float_at_least(person.quantile), "epsilon_of_choice": float_at_least(spent)}
+        people = _noisy_people(table, column, domain, choosing, session)
+        person = person.with_rows(choose_cap(people, float(person.quantile), scale=float(1 / spent)))
+    of_rows = each_row(whole, person.rows)
+    notes |= {"rows_per_person": person.rows, "epsilon_per_row": float_at_least(of_rows.promise.epsilon)}
+    kept = cap_rows(table, domain, column, most=person.rows, key=new_key(session.source))
+    return Capped(kept, of_rows, person, notes)
 
 
-def each_row(cost: Cost, rows: int) -> Cost:
-    """What each of a person's rows may cost; refused if that is less than anybody may ask for."""
-    each = row_cost(cost, rows=rows)
-    if each.epsilon < LEAST_EPSILON:
+def each_row(reserve: Reserve, rows: int) -> Reserve:
+    """All that is left of a reserve for people, for their single rows; refused if nobody may ask for so little."""
+    if reserve.left.epsilon / rows < LEAST_EPSILON:
         raise ParameterError(
             "rows_per_person", f"of {rows:,} leaves less than 0.000001 of epsilon for each row; choose fewer"
         )
-    return each
+    return reserve.for_rows(cap=rows)
 
 
-def _noisy_people(
-    table: Table, column: str, domain: Domain, epsilon: Fraction, source: Source, charge: Callable[[], None]
-) -> NDArray[np.int64]:
+def _noisy_people(table: Table, column: str, domain: Domain, reserve: Reserve, session: Session) -> NDArray[np.int64]:
     """How many people have at most CAPS[0] rows, at most CAPS[1], ...: noisy."""
-    noise, query = DiscreteLaplace(epsilon), PeopleByRows(domain, CAPS)
-    curator = Curator(
-        people_engine(table, domain, column, key=new_key(source)),
-        domain=domain,
-        neighbours=Neighbours.ADD_REMOVE,
-        source=source,
-        reserve=Reserve(Cost(epsilon)),
-        charge=charge,
-    )
+    noise, query = DiscreteLaplace(reserve.promise.epsilon), PeopleByRows(domain, CAPS)
+    engine = people_engine(table, domain, column, key=new_key(session.source))
+    curator = session.curator(engine, domain, reserve)
     curator.reserve(Plan((noise.event(),)))
     return curator.release(query, noise)
 
@@ -122,7 +113,7 @@ class Enough(Exception):
     """An algorithm has found nothing wrong and would now pay."""
 
 
-def stopping_curator(table: Table, domain: Domain, budget: Cost) -> Curator:
+def stopping_curator(table: Table, domain: Domain, promise: Promise) -> Curator:
     """A curator without rows that stops an algorithm where it would pay."""
 
     def stop() -> None:
@@ -131,9 +122,8 @@ def stopping_curator(table: Table, domain: Domain, budget: Cost) -> Curator:
     return Curator(
         RowCount(table, domain),
         domain=domain,
-        neighbours=Neighbours.ADD_REMOVE,
         source=SeededSource(0),
-        reserve=Reserve(budget),
+        reserve=Reserve(promise),
         charge=stop,
     )
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
@@ -17,23 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from covey.errors import DataError, ParameterError
+from covey.events import Neighbours as Neighbours
 from covey.events import exactly
-
-
-class Neighbours(StrEnum):
-    """Which pairs of data sets must be hard to tell apart."""
-
-    ADD_REMOVE = "add-remove"  # one has a person more than the other; the number of people is private
-    REPLACE_ONE = "replace-one"  # one person's row differs; the number of rows is public
-
-    @classmethod
-    def parse(cls, value: str | Neighbours) -> Neighbours:
-        try:
-            return cls(value)
-        except ValueError:
-            options = " or ".join(repr(str(each)) for each in cls)
-            raise ParameterError("neighbours", f"must be {options}") from None
-
 
 USUAL_QUANTILE = Fraction(9, 10)
 MOST_ROWS_PER_PERSON = 10**6
@@ -85,8 +69,11 @@ class Person:
 
     def columns_of(self, names: Sequence[str] | None, width: int) -> tuple[tuple[str, ...] | None, int]:
         """The columns that bounds without names are for: all but the one that says whose a row is."""
-        if names is None or self.column is None or self.column not in names:
+        if names is None or self.column is None:
             return None if names is None else tuple(names), width
+        if self.column not in names:
+            options = ", ".join(map(repr, names))
+            raise ParameterError("person", f"the data has no column {self.column!r}; it has {options}")
         return tuple(name for name in names if name != self.column), width - 1
 
     def __str__(self) -> str:

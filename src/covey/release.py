@@ -14,7 +14,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.errors import FormatError
+from covey.budget.promise import Promise
+from covey.errors import FormatError, ParameterError
+from covey.events import Neighbours, exactly
 from covey.geo import feature_collection, find_axes
 from covey.storage import write_whole
 
@@ -35,15 +37,12 @@ def in_full(amount: float) -> str:
     return short if float(short) == amount else repr(amount)
 
 
-class LedgerHead(msgspec.Struct, frozen=True):
-    """Where the charge stands in the ledger's chain."""
-
-    sequence: int
-    hash: str
-
-
 class Certificate(msgspec.Struct, frozen=True, kw_only=True):
-    """The promise that comes with a release."""
+    """The promise that comes with a release.
+
+    unit : the column whose equal values make one person, or None where a person is one row. receipt : random text that
+    the ledger holds with the charge; None where no durable ledger was kept.
+    """
 
     algorithm: str
     parameters: dict[str, Any]
@@ -54,9 +53,15 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     domain: dict[str, Any]
     seeded: bool
     covey: str
+    unit: str | None = None
     dataset: str | None = None
-    ledger: LedgerHead | None = None
+    receipt: str | None = None
     parts: list[Certificate] | None = None  # of a merged coreset: what it was made of
+
+    @property
+    def promise(self) -> Promise:
+        """Its amounts with their type: what can be added to another promise, and what cannot."""
+        return Promise(Neighbours.parse(self.neighbours), self.unit, exactly(self.epsilon), exactly(self.delta))
 
     def leaves(self) -> list[Certificate]:
         """The certificates of the single releases that this one was made of; itself if it is one."""
@@ -127,7 +132,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         leaves = self.leaves()
         if len(leaves) > 1:
             lines.append(f"It joins {len(leaves)} releases: {_RULES.get(self._rules(), _MIXED)}.")
-        if any(each.ledger is None for each in leaves):
+        if any(each.receipt is None for each in leaves):
             lines.append("No durable ledger was kept: nobody has counted earlier releases of the same data.")
         return " ".join(lines)
 
@@ -182,9 +187,18 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 def is_possible(promise: Certificate, width: int) -> bool:
     """Whether a certificate that was read from a file holds a promise that can be true of data with these columns."""
     return all(
-        0 < each.epsilon <= MOST_EPSILON and 0 <= each.delta < 1 and _fits(each.domain, width)
+        0 < each.epsilon <= MOST_EPSILON and 0 <= each.delta < 1 and _fits(each.domain, width) and _typed(each)
         for each in (promise, *promise.leaves())
     )
+
+
+def _typed(certificate: Certificate) -> bool:
+    """Whether the promise has a type, and its words are about the same people."""
+    try:
+        unit = certificate.promise.kind.unit
+    except ParameterError:
+        return False
+    return certificate.person == "one row" if unit is None else f" same {unit!r}," in certificate.person
 
 
 def scale_of(domain: dict[str, Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -16,19 +16,19 @@ from typing import Any
 import numpy as np
 
 from covey.algorithms.outcome import noisy_size
-from covey.budget.accountant import Cost
-from covey.budget.amplify import SMALLEST_RATE, inner_cost
+from covey.budget.amplify import SMALLEST_RATE
 from covey.budget.plan import Plan, Reserve, split
+from covey.budget.promise import Promise
 from covey.errors import ParameterError
 from covey.events import exactly, float_at_least
 from covey.noise.mechanisms import DiscreteLaplace
-from covey.noise.source import Source
 from covey.people import Enough, stopping_curator
 from covey.private.curator import Curator
 from covey.private.opening import on_spark, poisson_sample
 from covey.private.sampling import RowCount, SampledTable
 from covey.private.tables import Table
 from covey.public import Domain, Neighbours
+from covey.session import Session
 
 USUAL_TARGET = Fraction(1, 20)
 LARGEST_SIZE = 10**12
@@ -103,7 +103,7 @@ class Thinned:
     """A table to fit, what may be spent on it, how many rows each of its rows stands for, and notes for the reader."""
 
     table: Table
-    inner: Cost
+    reserve: Reserve
     scale: float = 1.0
     notes: dict[str, Any] = field(default_factory=dict)
 
@@ -111,65 +111,56 @@ class Thinned:
 def thin(
     table: Table,
     wish: Wish | None,
+    session: Session,
     *,
+    reserve: Reserve,
     k: int,
     domain: Domain,
-    neighbours: Neighbours,
-    cost: Cost,
-    source: Source,
-    charge: Callable[[], None],
-    rehearse: Callable[[Curator, Cost], object],
+    rehearse: Callable[[Curator, Promise], object],
 ) -> Thinned:
     """The sample that was asked for, not yet drawn: that happens when it is first read, after the charge.
 
-    Guarantee: what is released here and within `inner` of the sample is (cost.epsilon, cost.delta)-DP together.
+    Guarantee: what is released here, and from the sample within the answer's reserve, keeps the reserve's promise.
     Under add/remove a rate needs nothing; a size or "auto" needs the number of rows, of which a noisy one is paid for
-    first, and becomes a rate; before that, `rehearse` runs the algorithm up to its first payment: what it refuses
-    costs nothing. Under replace-one that number is public and the size is exact; too large is refused.
+    first, and becomes a rate. Under replace-one that number is public and the size is exact; of fewer rows than that,
+    all are taken. It is read after the charge. Before a charge here, `rehearse` runs the algorithm up to its first
+    payment: what it refuses costs nothing.
     """
     if wish is None:
-        return Thinned(table, cost)
-    if neighbours is Neighbours.REPLACE_ONE:
-        return _exact_size(table, wish, k=k, d=domain.dimension, cost=cost, source=source)
+        return Thinned(table, reserve)
+    if reserve.promise.relation is Neighbours.REPLACE_ONE:
+        with suppress(Enough):
+            rehearse(stopping_curator(table, domain, reserve.left), reserve.left)
+        session.charge()
+        return _exact_size(table, wish, session, k=k, d=domain.dimension, reserve=reserve)
     notes: dict[str, Any] = {"kind": "poisson"}
-    rate, left = wish.rate, cost
+    rate = wish.rate
     if rate is None:
-        for_size, rest = split(cost.epsilon, *SIZE_SHARE)
-        left, noise = Cost(rest, cost.delta), DiscreteLaplace(for_size)
-
+        counting = reserve.part(split(reserve.promise.epsilon, *SIZE_SHARE)[0])
+        left, noise = reserve.left, DiscreteLaplace(counting.promise.epsilon)
         with suppress(Enough):
             rehearse(stopping_curator(table, domain, left), left)
-        counter = Curator(
-            RowCount(table, domain),
-            domain=domain,
-            neighbours=neighbours,
-            source=source,
-            reserve=Reserve(Cost(for_size)),
-            charge=charge,
-        )
+        counter = session.curator(RowCount(table, domain), domain, counting)
         counter.reserve(Plan((noise.event(),)))
         n = noisy_size(counter, noise)
-        notes |= {"rows_noisy": n, "epsilon_of_rows": float_at_least(for_size)}
-        rate = max(SMALLEST_RATE, Fraction(min(n, _size(wish, k=k, d=domain.dimension, n=n, epsilon=rest)), n))
+        notes |= {"rows_noisy": n, "epsilon_of_rows": float_at_least(counting.promise.epsilon)}
+        rate = max(SMALLEST_RATE, Fraction(min(n, _size(wish, k=k, d=domain.dimension, n=n, epsilon=left.epsilon)), n))
     notes |= _target_note(wish) | {"rate": float_at_least(rate)}
-    inner = inner_cost(left, rate=rate)
+    inner = reserve.on_sample(rate)
     whole = rate == 1 and not on_spark(table)  # a sample of everybody still comes to memory from a cluster
-    kept = table if whole else poisson_sample(table, domain.columns, rate=rate, source=source)
+    kept = table if whole else poisson_sample(table, domain.columns, rate=rate, source=session.source)
     return Thinned(kept, inner, float(1 / rate), notes | _spent(inner))
 
 
-def _exact_size(table: Table, wish: Wish, *, k: int, d: int, cost: Cost, source: Source) -> Thinned:
+def _exact_size(table: Table, wish: Wish, session: Session, *, k: int, d: int, reserve: Reserve) -> Thinned:
     n = table.rows()  # public under replace-one
     wanted = max(1, math.floor(wish.rate * n)) if wish.rate is not None else None
-    size = wanted or _size(wish, k=k, d=d, n=max(n, 16), epsilon=cost.epsilon)
-    if wish.size is not None and size > n:
-        raise ParameterError("sample", "must be at most the number of rows")
-    size = min(size, n)
+    size = min(n, wanted or _size(wish, k=k, d=d, n=max(n, 16), epsilon=reserve.promise.epsilon))
     notes = {"kind": "without replacement", "size": size, "of": n} | _target_note(wish)
     if size == n:
-        return Thinned(table, cost, 1.0, notes | _spent(cost))
-    inner = inner_cost(cost, rate=Fraction(size, n))
-    kept = SampledTable.without_replacement(table, size=size, rows=n, source=source)
+        return Thinned(table, reserve, 1.0, notes | _spent(reserve))
+    inner = reserve.on_sample(Fraction(size, n))
+    kept = SampledTable.without_replacement(table, size=size, rows=n, source=session.source)
     return Thinned(kept, inner, n / size, notes | _spent(inner))
 
 
@@ -184,5 +175,6 @@ def _target_note(wish: Wish) -> dict[str, Any]:
     return {} if wish.target is None else {"target": float(wish.target)}
 
 
-def _spent(inner: Cost) -> dict[str, Any]:
-    return {"inner_epsilon": float_at_least(inner.epsilon), "inner_delta": float_at_least(inner.delta)}
+def _spent(inner: Reserve) -> dict[str, Any]:
+    promise = inner.promise
+    return {"inner_epsilon": float_at_least(promise.epsilon), "inner_delta": float_at_least(promise.delta)}

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from covey.budget.accountant import Cost
+from covey.budget.promise import Promise, ZonePromises
 from covey.errors import FormatError, ParameterError
 from covey.events import exactly, float_at_least
 from covey.geo import Region, find_axes, read_json
@@ -257,6 +259,15 @@ class Thinning:
     def rows(self, table: Table, source: Source) -> ZonedTable:
         """The table with its rows thinned one by one."""
         return ZonedTable(table, self.coins, new_key(source), self.domain)
+
+    def promises(self, whole: Promise) -> ZonePromises:
+        """What rows in each zone are promised, where all others have `whole`: for the ledger."""
+        rates = dict(zip((area.epsilon for area in self.regions.areas), self.coins.keeping[1:], strict=True))
+        found = [
+            (each.name, whole.with_cost(Cost(each.epsilon, Fraction(rates[each.epsilon], ALWAYS) * whole.delta)))
+            for each in self.zones.zones
+        ]
+        return ZonePromises(self.fingerprint, tuple(found))
 
     def notes(self, delta: Fraction = Fraction(0)) -> dict[str, Any]:
         """For the certificate: every zone's epsilon and rate, never how many rows it has."""

@@ -41,6 +41,7 @@ OTHER = {
     "neighbours": "replace-one",
     "sample": 0.5,
     "random_state": 3,
+    "choice": "asked for with sight of raw data",
 }
 
 
@@ -68,7 +69,7 @@ def test_every_parameter_that_changes_a_release_is_tried():
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
 def test_a_certificate_says_what_was_asked_for(neighbours):
     for algorithm, delta in (("lloyd", None), ("auto", 1e-6)):
-        ledger = Ledger.memory(dataset="d", epsilon=9, delta=Fraction(1, 2))
+        ledger = Ledger.memory(dataset="d", epsilon=9, delta=Fraction(1, 2), neighbours=neighbours)
         release = fit(
             ROWS,
             k=2,

@@ -14,6 +14,7 @@ from covey.budget.accountant import Cost
 from covey.budget.amplify import amplified
 from covey.budget.people import row_cost
 from covey.budget.plan import Reserve
+from covey.budget.promise import Kind, Promise
 from covey.errors import ParameterError
 from covey.events import Sensitivity
 from covey.fitting import fit
@@ -29,6 +30,7 @@ from covey.private.tables import ArrayTable, open_table
 from covey.public import Box, resolve_bounds
 from covey.queries.counts import CellCounts
 from covey.queries.grid import Grid
+from covey.session import Session
 from covey.zones import keeping, read_zones
 
 BOX = Box(x=(-1, 1), y=(-1, 1))
@@ -87,12 +89,12 @@ def test_what_is_spent_on_a_sample_amplifies_to_what_was_named(monkeypatch, neig
     """What the reserve really holds, amplified by the rate that the certificate tells, is within epsilon."""
     reserves = []
 
-    class Watched(Reserve):
-        def __init__(self, budget: Cost) -> None:
-            reserves.append(budget)
-            super().__init__(budget)
+    class Watched(Session):
+        def curator(self, engine, domain, reserve, **more):
+            reserves.append(reserve.promise.cost)
+            return super().curator(engine, domain, reserve, **more)
 
-    monkeypatch.setattr(fitting, "Reserve", Watched)
+    monkeypatch.setattr(fitting, "Session", Watched)
     asked = {"k": 2, "epsilon": 1.0, "bounds": (-1, 1), "algorithm": "lloyd", "random_state": 1}
     release = fit(ROWS, **asked, sample=sample, neighbours=neighbours)
     notes = release.certificate.parameters["sample"]
@@ -141,10 +143,12 @@ def test_rows_of_a_person_cost_no_more_than_the_person(rows):
 
 def test_the_choice_of_a_cap_is_noisy():
     table = open_table(frame(ROWS, np.repeat(np.arange(100), 4)))
-    answers = {
-        tuple(_noisy_people(table, "id", DOMAIN, Fraction(1, 10), SeededSource(seed), lambda: None).tolist())
-        for seed in range(8)
-    }
+    kind = Kind(unit="id")
+    answers = set()
+    for seed in range(8):
+        given = {"promise": Promise.of(1, kind=kind), "zones": None, "purpose": "test", "fingerprint": "", "seed": seed}
+        reserve = Reserve(Promise.of("0.1", kind=kind))
+        answers.add(tuple(_noisy_people(table, "id", DOMAIN, reserve, Session(None, None, **given)).tolist()))
     assert len(answers) == 8
     assert all(len(each) == len(CAPS) + 1 for each in answers)
 

@@ -184,7 +184,7 @@ def test_only_the_door_is_handed_rows():
     assert [file for file in makers if not file.startswith(("private/", BENCH))] == []
     askers = [file for file in FILES if "open_engine(" in (PACKAGE / file).read_text()]
     assert [file for file in askers if not file.startswith("private/")] == ["fitting.py", "levels.py"]
-    assert all("Curator(" in (PACKAGE / file).read_text() for file in askers if not file.startswith("private/"))
+    assert all(".curator(" in (PACKAGE / file).read_text() for file in askers if not file.startswith("private/"))
 
 
 def test_exact_statistics_are_asked_for_behind_the_door_only():

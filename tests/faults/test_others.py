@@ -25,6 +25,7 @@ from deeds import (
 )
 
 from covey import Ledger, LedgerError
+from covey.budget.promise import Promise
 from covey.fitting import fit
 
 COMMANDS = ("fit", "coreset")
@@ -129,7 +130,7 @@ def test_a_ledger_that_changes_before_the_charge_is_refused_and_no_row_is_read(t
     path = tmp_path / "city.ledger"
     book = Ledger.create(path, dataset="trips", epsilon=100)
     path.with_suffix(".old").write_bytes(path.read_bytes())
-    book.charge("trips", epsilon=1, delta=0, purpose="earlier")
+    book.charge("trips", Promise.of(1, 0), purpose="earlier")
     what(path)
     with pytest.raises(LedgerError):
         fit(

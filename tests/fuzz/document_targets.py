@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from canary import CANARY, TEXT
 from covey import Box, Coreset, Ledger, PrivateCoreset, Release
+from covey.budget.promise import Promise
 from covey.centre_files import read_centres
 from covey.coreset_files import to_json, to_parquet
 from covey.fitting import fit
@@ -150,7 +151,7 @@ def a_good_ledger() -> bytes:
         path = Path(folder) / "city.ledger"
         book = Ledger.create(path, dataset="trips", epsilon=4)
         for number in range(3):
-            receipt = book.charge("trips", epsilon=1, delta=0, purpose="k-means", key=str(number), parameters="x")
+            receipt = book.charge("trips", Promise.of(1, 0), purpose="k-means", key=str(number), parameters="x")
             book.finish(receipt, b"document")
         return path.read_bytes()
 
@@ -164,7 +165,7 @@ def a_ledger(value: list[Any], folder: Path) -> None:
         report = book.verify()
         assert report.datasets[0].spent.epsilon == 3, "a damaged ledger has forgotten a charge"
         assert book.stored("trips", key="1", parameters="x") == b"document"
-        book.charge("trips", epsilon=1, delta=0, purpose="one more")
+        book.charge("trips", Promise.of(1, 0), purpose="one more")
         assert book.verify().datasets[0].spent.epsilon == 4
     for left in folder.glob("city.ledger*"):
         left.unlink()
@@ -176,7 +177,7 @@ def an_anchor(damage: Any, folder: Path) -> None:
     before = anchor.read_bytes()
     anchor.write_bytes(broken(before, damage))
     with clean(PUBLIC):
-        Ledger.open(path).charge("trips", epsilon=1, delta=0, purpose="one")
+        Ledger.open(path).charge("trips", Promise.of(1, 0), purpose="one")
         assert json.loads(anchor.read_bytes())["ledger"] == json.loads(before)["ledger"]
     for left in (*folder.glob("city.ledger*"), *folder.glob("anchor.json*")):
         left.unlink()

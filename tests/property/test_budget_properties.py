@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from covey.budget import Cost, Ledger, Plan, Reserve, compose, split
+from covey.budget import Cost, Ledger, Plan, Promise, Reserve, compose, split
 from covey.budget.amounts import DELTA_UNITS, EPSILON_UNITS, units_down, units_up
 from covey.errors import BudgetError
 from covey.events import Gaussian, Pure
@@ -51,8 +51,7 @@ def test_gaussian_plans_get_dearer_with_every_event(multipliers):
     st.data(),
 )
 def test_what_is_drawn_never_costs_more_than_the_budget(plans, data):
-    budget = Cost(Fraction(1))
-    reserve, drawn = Reserve(budget), []
+    reserve, drawn = Reserve(Promise.of(1)), []
     for events in plans:
         try:
             reserve.open(Plan(tuple(events)))
@@ -88,7 +87,7 @@ def test_a_ledger_never_grants_more_than_its_total(total, asks):
     granted = Fraction(0)
     for ask in asks:
         try:
-            ledger.charge("data", epsilon=ask, delta=0, purpose="test")
+            ledger.charge("data", Promise.of(ask, 0), purpose="test")
         except BudgetError:
             continue
         granted += ask

@@ -16,8 +16,8 @@ from scipy import stats
 from covey.algorithms.grid import grid
 from covey.algorithms.hybrid import hybrid
 from covey.algorithms.lloyd import lloyd
-from covey.budget.accountant import Cost
 from covey.budget.plan import Plan, Reserve
+from covey.budget.promise import Kind, Promise
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.source import SeededSource
 from covey.post.public_random import public_rng
@@ -61,9 +61,8 @@ def curator(rows: list[float], source: SeededSource, *, relation: Neighbours, ep
     return Noted(
         Rows(rows, LINE),
         domain=LINE,
-        neighbours=relation,
         source=source,
-        reserve=Reserve(Cost(epsilon)),
+        reserve=Reserve(Promise.of(epsilon, kind=Kind(relation))),
         charge=lambda: None,
     )
 

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from covey.algorithms.ball_coreset import Settings, good_radius_and_centre, joint_pick, one_part
-from covey.budget.accountant import Cost
 from covey.budget.plan import Plan, Reserve
+from covey.budget.promise import Kind, Promise
 from covey.events import Pure
 from covey.noise.mechanisms import Exponential
 from covey.noise.source import SeededSource
@@ -50,9 +50,8 @@ def curator(
     made = Curator(
         engine,
         domain=LINE,
-        neighbours=relation,
         source=source,
-        reserve=Reserve(Cost(epsilon * events)),
+        reserve=Reserve(Promise.of(epsilon * events, kind=Kind(relation))),
         charge=lambda: None,
     )
     made.reserve(Plan((Pure(epsilon),) * events))

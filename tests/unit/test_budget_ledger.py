@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import pytest
 
-from covey.budget import Cost, Ledger, chain
+from covey.budget import Cost, Ledger, Promise, chain
 from covey.errors import BudgetError, LedgerError, ParameterError
 
 
@@ -30,7 +30,7 @@ def make(request, tmp_path):
 
 
 def charge(ledger, epsilon="0.1", delta=0, **more):
-    return ledger.charge("trips", epsilon=epsilon, delta=delta, purpose="k-means", **more)
+    return ledger.charge("trips", Promise.of(epsilon, delta), purpose="k-means", **more)
 
 
 def spent(ledger):
@@ -94,7 +94,7 @@ class TestCharges:
     def test_data_sets_have_totals_of_their_own(self, make):
         ledger = make(epsilon=1)
         ledger.add("homes", epsilon=2, delta="1e-9")
-        ledger.charge("homes", epsilon=2, delta="1e-9", purpose="map")
+        ledger.charge("homes", Promise.of(2, "1e-9"), purpose="map")
         charge(ledger, 1)
         assert ledger.datasets()["homes"].remaining == ledger.datasets()["trips"].remaining == Cost(Fraction(0))
         with pytest.raises(LedgerError, match="already"):
@@ -103,7 +103,7 @@ class TestCharges:
     def test_an_unknown_data_set_is_refused_by_name(self, make):
         ledger = make(epsilon=1)
         for call in (
-            lambda: ledger.charge("trip", epsilon=1, delta=0, purpose="map"),
+            lambda: ledger.charge("trip", Promise.of(1, 0), purpose="map"),
             lambda: ledger.stored("trip", key="a", parameters=""),
         ):
             with pytest.raises(LedgerError, match="no data set 'trip', only 'trips'"):
@@ -130,8 +130,10 @@ class TestCharges:
     )
     def test_wrong_arguments_are_named_and_spend_nothing(self, make, change, parameter):
         ledger = make(epsilon=1)
+        amounts = {name: change.get(name, usual) for name, usual in (("epsilon", "0.1"), ("delta", 0))}
+        more = {"purpose": "map"} | {name: value for name, value in change.items() if name not in amounts}
         with pytest.raises(ParameterError) as caught:
-            ledger.charge("trips", **({"epsilon": "0.1", "delta": 0, "purpose": "map"} | change))
+            ledger.charge("trips", Promise.of(**amounts), **more)
         assert caught.value.parameter == parameter
         assert spent(ledger) == Cost(Fraction(0))
 
@@ -228,7 +230,7 @@ class TestReleases:
 
     def test_a_receipt_of_another_ledger_or_entry_is_refused(self, make):
         ledger, other = make(epsilon=1), Ledger.memory()
-        foreign = other.charge("data", epsilon=1, delta=0, purpose="map")
+        foreign = other.charge("data", Promise.of(1, 0), purpose="map")
         own = charge(ledger)
         release = ledger.finish(own, b"map")
         from dataclasses import replace
@@ -287,7 +289,7 @@ class TestReports:
 class TestMemory:
     def test_without_a_total_there_is_no_limit(self):
         ledger = Ledger.memory()
-        ledger.charge("data", epsilon=10**6, delta="0.5", purpose="map")
+        ledger.charge("data", Promise.of(10**6, "0.5"), purpose="map")
         account = ledger.datasets()["data"]
         assert account.total is None
         assert account.remaining is None
@@ -309,7 +311,7 @@ class TestMemory:
         child = os.fork()
         if child == 0:
             try:
-                ledger.charge("data", epsilon=1, delta=0, purpose="map")
+                ledger.charge("data", Promise.of(1, 0), purpose="map")
             except LedgerError:
                 os._exit(7)
             os._exit(0)
@@ -382,13 +384,13 @@ class TestFiles:
         newer = tmp_path / "newer"
         Ledger.create(newer, dataset="trips", epsilon=1)
         with sqlite3.connect(newer) as connection:
-            connection.execute("PRAGMA user_version=2")
+            connection.execute("PRAGMA user_version=3")
         connection.close()
         for path, words in (
             (text, "not a Covey ledger"),
             (empty, "empty"),
             (foreign, "but not a Covey ledger"),
-            (newer, "format 2; this Covey reads format 1"),
+            (newer, "format 3; this Covey reads format 2"),
             (tmp_path, "no ledger here"),
             (tmp_path / "missing", "no ledger here"),
             (tmp_path / "missing" / "folder", "no ledger here"),
@@ -482,14 +484,14 @@ class TestFiles:
 
 RACE = """
 import sys
-from covey.budget.ledger import Ledger
+from covey.budget import Ledger, Promise
 from covey.errors import BudgetError
 ledger, granted = Ledger.open(sys.argv[1]), 0
 print("ready", flush=True)
 sys.stdin.readline()
 for attempt in range(50):
     try:
-        ledger.charge("trips", epsilon="0.01", delta=0, purpose="race")
+        ledger.charge("trips", Promise.of("0.01", 0), purpose="race")
         granted += 1
     except BudgetError:
         pass

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from covey.budget import Ledger, store
+from covey.budget import Ledger, Promise, store
 from covey.budget import anchor as anchors
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -49,7 +49,7 @@ def heard(child, reader, begun=b""):
 
 def fit(ledger, key, say):
     """What a fit does: pay, read rows, store, hand out."""
-    receipt = ledger.charge("trips", epsilon="0.01", delta=0, purpose="k-means", key=key)
+    receipt = ledger.charge("trips", Promise.of("0.01", 0), purpose="k-means", key=key)
     say(f"rows {receipt.sequence}")
     say(f"release {key} {ledger.finish(receipt, key.encode()).document.decode()}")
 
@@ -132,7 +132,7 @@ def test_a_crash_at_a_chosen_moment_of_a_charge(path, monkeypatch, moment, charg
 def test_a_crash_at_a_chosen_moment_of_finish(path, monkeypatch, moment, stored):
     def work(say):
         ledger = Ledger.open(path)
-        receipt = ledger.charge("trips", epsilon="0.01", delta=0, purpose="k-means", key="may")
+        receipt = ledger.charge("trips", Promise.of("0.01", 0), purpose="k-means", key="may")
         moment(monkeypatch)  # in the child only
         ledger.finish(receipt, b"may")
         say("release may may")

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from covey.budget import Ledger, chain
+from covey.budget import Ledger, Promise, chain
 from covey.errors import LedgerError
 
 
@@ -24,9 +24,9 @@ def path(tmp_path):
 
 def fill(ledger):
     for name, document in (("may", b"centres"), ("june", random.Random(1).randbytes(9000))):
-        receipt = ledger.charge("trips", epsilon="0.5", delta="1e-7", purpose="k-means", key=name, parameters="k=5")
+        receipt = ledger.charge("trips", Promise.of("0.5", "1e-7"), purpose="k-means", key=name, parameters="k=5")
         ledger.finish(receipt, document)
-    ledger.charge("homes", epsilon=1, delta=0, purpose="map")
+    ledger.charge("homes", Promise.of(1, 0), purpose="map")
 
 
 def content(ledger):
@@ -62,7 +62,7 @@ def store_of(path):
 
 
 def spend(ledger):
-    return ledger.charge("trips", epsilon="0.01", delta=0, purpose="map")
+    return ledger.charge("trips", Promise.of("0.01", 0), purpose="map")
 
 
 @pytest.mark.parametrize(
@@ -243,8 +243,15 @@ class TestAnchor:
         ledger, _, anchor = anchored
         spend(ledger)
         written = json.loads(anchor.read_text())
-        assert (written["sequence"], written["hash"]) == (ledger.head.sequence, ledger.head.hash)
+        assert written["sequence"] == ledger.head.sequence
         assert ledger.verify().anchored
+
+    def test_it_tells_nothing_of_what_the_entries_hold(self, anchored):
+        """Salted with a secret of the ledger: nobody can try out documents or amounts against it."""
+        ledger, _, anchor = anchored
+        hashes = [entry.hash for entry in ledger.entries()]
+        assert set(json.loads(anchor.read_text())) == {"format", "ledger", "sequence", "mark"}
+        assert not any(each in anchor.read_text() for each in [*hashes, ledger.entries()[0].receipt])
 
     def test_a_restored_old_copy_is_refused(self, anchored, tmp_path):
         ledger, path, _ = anchored
@@ -277,7 +284,7 @@ class TestAnchor:
 
     def test_a_ledger_rewritten_behind_its_anchor_is_noticed(self, anchored):
         _, path, _ = anchored
-        forged(path, 7, kind="charge", dataset="homes", epsilon=1, delta=0)
+        forged(path, 7, kind="charge", dataset="homes", epsilon=1, delta=0, receipt="forged")
         refused(path, "entry 8 is not the one its anchor")
 
     def test_another_ledger_s_anchor_is_refused(self, anchored, tmp_path):
@@ -321,11 +328,13 @@ class TestAnchor:
 
     def test_it_never_moves_back(self, anchored):
         from covey.budget import anchor as anchors
+        from covey.budget.chain import State
 
         ledger, _, anchor = anchored
         before = anchor.read_bytes()
-        opened, early = ledger.entries()[0], ledger.entries()[3]
-        anchors.advance(str(anchor), ledger=opened.ledger, sequence=early.sequence, hash=early.hash)
+        entries = ledger.entries()
+        opened = entries[0]
+        anchors.advance(State(opened.ledger, str(anchor), opened.receipt, list(entries[:4])))
         assert anchor.read_bytes() == before
 
     def test_a_charge_whose_anchor_cannot_be_written_stands_and_says_so(self, anchored, monkeypatch):

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from covey.budget import Cost, Plan, Reserve, compose, split
+from covey.budget import Cost, Plan, Promise, Reserve, compose, split
 from covey.errors import BudgetError, ParameterError
 from covey.events import Approximate, Gaussian, Pure
 
@@ -31,7 +31,7 @@ def test_a_split_needs_weights_above_zero(weights):
 
 
 def test_everything_planned_can_be_drawn_once_in_any_order():
-    reserve = Reserve(Cost(Fraction(1)))
+    reserve = Reserve(Promise.of(Fraction(1)))
     assert reserve.open(Plan((Pure(TENTH), Pure(TENTH), Pure(Fraction(1, 2))))) == Cost(Fraction(7, 10))
     reserve.draw(Pure(Fraction(1, 2)), "counts")
     reserve.draw(Pure(TENTH), "sums")
@@ -54,7 +54,7 @@ def test_everything_planned_can_be_drawn_once_in_any_order():
     ],
 )
 def test_only_an_exactly_equal_event_can_be_drawn(event):
-    reserve = Reserve(Cost(Fraction(1)))
+    reserve = Reserve(Promise.of(Fraction(1)))
     reserve.open(Plan((Pure(TENTH),)))
     with pytest.raises(BudgetError, match="moments"):
         reserve.draw(event, "moments")
@@ -63,11 +63,11 @@ def test_only_an_exactly_equal_event_can_be_drawn(event):
 
 def test_nothing_can_be_drawn_before_a_plan_is_opened():
     with pytest.raises(BudgetError, match="sums"):
-        Reserve(Cost(Fraction(1))).draw(Pure(TENTH), "sums")
+        Reserve(Promise.of(Fraction(1))).draw(Pure(TENTH), "sums")
 
 
 def test_plans_add_up_and_the_budget_is_the_limit():
-    reserve = Reserve(Cost(Fraction(1)))
+    reserve = Reserve(Promise.of(Fraction(1)))
     reserve.open(Plan((Pure(Fraction(1, 2)),)))
     reserve.open(Plan((Pure(Fraction(1, 2)),)))
     assert reserve.opened == Cost(Fraction(1))
@@ -77,7 +77,7 @@ def test_plans_add_up_and_the_budget_is_the_limit():
 
 
 def test_a_refused_plan_can_not_be_drawn_on():
-    reserve = Reserve(Cost(Fraction(1)))
+    reserve = Reserve(Promise.of(Fraction(1)))
     with pytest.raises(BudgetError):
         reserve.open(Plan((Pure(TENTH), Pure(Fraction(1)))))
     with pytest.raises(BudgetError):
@@ -87,7 +87,7 @@ def test_a_refused_plan_can_not_be_drawn_on():
 
 def test_deltas_of_plans_add_up_too():
     noisy = Plan((Gaussian(Fraction(20)),), DELTA)
-    reserve = Reserve(Cost(Fraction(100), 2 * DELTA))
+    reserve = Reserve(Promise.of(Fraction(100), 2 * DELTA))
     reserve.open(noisy)
     reserve.open(noisy)
     with pytest.raises(BudgetError, match="delta"):
@@ -96,4 +96,4 @@ def test_deltas_of_plans_add_up_too():
 
 def test_a_pure_budget_has_no_room_for_delta():
     with pytest.raises(BudgetError):
-        Reserve(Cost(Fraction(100))).open(Plan((Gaussian(Fraction(20)),), DELTA))
+        Reserve(Promise.of(Fraction(100))).open(Plan((Gaussian(Fraction(20)),), DELTA))

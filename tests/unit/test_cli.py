@@ -445,7 +445,7 @@ def test_what_was_paid_for_is_not_lost_with_a_full_disk(covey, trips, book, monk
     done = covey(*base, "--out", "r.json", "--quiet")
     assert done.code == 2
     assert "No space left" in done.err
-    assert Release.from_json(done.out.encode()).certificate.ledger is not None
+    assert Release.from_json(done.out.encode()).certificate.receipt is not None
 
 
 # --- bounds and parameters --------------------------------------------------------------------------------------------
@@ -521,6 +521,52 @@ def test_an_exhausted_budget_refuses(covey, trips, book):
     assert done.err.count("\n") == 1
     assert not Path("r.json").exists()
     assert spent(book) == 3
+
+
+def test_a_data_set_is_made_for_one_type_of_promise(covey, trips):
+    made = covey("ledger", "init", "l", "--dataset", "trips", "--epsilon", 9, "--neighbours", "replace-one")
+    assert "for replacing one row" in made.out
+    assert covey("ledger", "add", "l", "--dataset", "people", "--epsilon", 2, "--person", "driver").code == 0
+    assert covey("ledger", "list", "l").out.splitlines() == [
+        "trips\tepsilon 9, delta 0 left\treplacing one row",
+        "people\tepsilon 2, delta 0 left\tadding or removing all rows with the same 'driver'",
+    ]
+    assert covey("ledger", "add", "l", "--dataset", "people", "--epsilon", 2).code == 2
+    base = ("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--ledger", "l", "--dataset", "trips")
+    refused = covey(*base)
+    assert refused.code == 2
+    assert "charged as epsilon 2 and delta 0" in refused.err
+    done = covey(*base, "--convert")
+    assert "'trips' will be charged at most epsilon 2 and delta 0" in done.err
+    assert "Charged epsilon 2 to data set 'trips'. Left: 7 of 9." in done.out
+    assert covey(*base[:-4], "--convert").code == 2
+
+
+def test_a_release_is_got_again_and_compared_with_a_file(covey, trips, book):
+    base = ("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--ledger", book, "--dataset", "trips")
+    covey(*base, "--out", "r.json")
+    assert "Wrote again.json" in covey("ledger", "export", book, "--entry", 3, "--out", "again.json").out
+    assert Path("again.json").read_bytes() == Path("r.json").read_bytes()
+    assert "entry 3 paid for, byte by byte" in covey("ledger", "verify", book, "--release", "r.json").out
+    forged = json.loads(Path("r.json").read_text())
+    forged["centres"][0][0] += 1e-9  # the receipt alone proves nothing
+    Path("forged.json").write_text(json.dumps(forged, indent=2) + "\n")
+    refused = covey("ledger", "verify", book, "--release", "forged.json")
+    assert refused.code == 2
+    assert "is not the release that is stored with it" in refused.err
+    covey("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--out", "other.json")
+    assert covey("ledger", "verify", book, "--release", "other.json").code == 2
+    for entry, words in ((2, "is no charge"), (99, "is no charge")):
+        refused = covey("ledger", "export", book, "--entry", entry, "--out", "none.json")
+        assert (refused.code, words in refused.err, Path("none.json").exists()) == (2, True, False)
+
+
+@pytest.mark.parametrize("suffix", ["json", "parquet"])
+def test_a_coreset_is_compared_with_the_release_it_was_paid_for_with(covey, trips, book, suffix):
+    out = f"c.{suffix}"
+    base = ("coreset", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--ledger", book, "--dataset", "trips", "--out", out)
+    assert covey(*base).code == 0
+    assert "the coreset of the release that entry 3 paid for" in covey("ledger", "verify", book, "--release", out).out
 
 
 def test_a_foreign_ledger_and_a_foreign_data_set_are_refused(covey, trips, book):
@@ -624,7 +670,7 @@ def test_processes_that_race_on_a_ledger_never_overspend(trips, book):
     assert codes == [0, 0, 0, 2]
     assert spent(book) == 3
     releases = [Release.from_json(out) for out, _ in ends if out]
-    assert len({release.certificate.ledger.sequence for release in releases}) == 3
+    assert len({release.certificate.receipt for release in releases}) == 3
 
 
 def test_processes_that_race_with_one_key_show_one_release(trips, book):

@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 from covey import Certificate, Coreset, FormatError, ParameterError, Release
 from covey.coreset_files import from_json, from_parquet, to_json, to_parquet
 from covey.errors import DataError
-from covey.release import LedgerHead, Synopsis, WeightedPoints
+from covey.release import Synopsis, WeightedPoints
 
 KINDS = ["json", "parquet"]
 
@@ -32,7 +32,7 @@ def certificate(**changes):
         "seeded": False,
         "covey": "0.1.0",
         "dataset": "trips",
-        "ledger": LedgerHead(4, "ab"),
+        "receipt": "ab",
     }
     return Certificate(**{**fields, **changes})
 

@@ -9,7 +9,6 @@ import pytest
 from covey import Box, Certificate, Coreset, KMeans, Ledger, ParameterError
 from covey.coreset_merge import CoresetStream, joint_certificate
 from covey.events import exactly
-from covey.release import LedgerHead
 
 DOMAIN = {"type": "box", "lower": [-1.0, -1.0], "upper": [1.0, 1.0]}
 
@@ -124,11 +123,10 @@ def test_a_seeded_part_makes_the_whole_seeded():
 
 
 def test_the_statement_knows_ledgers_and_parts():
-    head = LedgerHead(1, "ab")
-    counted = (batch(1, ledger=head) + batch(2, ledger=head)).certificate.statement
+    counted = (batch(1, receipt="ab") + batch(2, receipt="ab")).certificate.statement
     assert "nobody has counted" not in counted
     assert "joins 2 releases" in counted
-    assert "nobody has counted" in (batch(1, ledger=head) + batch(2)).certificate.statement
+    assert "nobody has counted" in (batch(1, receipt="ab") + batch(2)).certificate.statement
     apart = batch(1, dataset="a").merge(batch(2, dataset="b"), disjoint=True).certificate.statement
     assert "nobody is in more than one of them" in apart
 

@@ -9,11 +9,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from covey.budget.plan import Plan
+from covey.budget.plan import Plan, Reserve
+from covey.budget.promise import Kind, Promise
 from covey.errors import BudgetError, ParameterError
 from covey.events import Approximate, Gaussian, Pure
 from covey.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, ThresholdedLaplace
 from covey.noise.source import OsSource, SeededSource
+from covey.private.curator import Curator
 from covey.private.memory import MemoryEngine
 from covey.private.tables import ArrayTable, open_table
 from covey.public import Neighbours, resolve_bounds
@@ -251,3 +253,20 @@ def test_gaussian_noise_is_paid_for_as_such(curator_of):
     assert noisy.shape == (3,)
     with pytest.raises(BudgetError):
         curator.release(VoronoiSums([[0, 0]], DOMAIN), noise)
+
+
+def test_the_promise_that_pays_is_for_the_unit_of_the_statistics(curator_of):
+    """Counts of people cannot be paid for by rows, nor sums over rows by people."""
+    domain = resolve_bounds((-1, 1), names=None, width=1)
+    engine = MemoryEngine(ArrayTable(np.zeros((3, 1))), domain)
+    for unit, counted in (("id", None), (None, "id"), ("id", "car")):
+        engine.unit = counted
+        with pytest.raises(BudgetError, match="another unit"):
+            Curator(
+                engine,
+                domain=domain,
+                source=SeededSource(1),
+                reserve=Reserve(Promise.of(1, kind=Kind(unit=unit))),
+                charge=lambda: None,
+            )
+    assert curator_of(np.zeros((3, 1))).neighbours is Neighbours.ADD_REMOVE

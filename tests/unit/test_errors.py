@@ -52,7 +52,8 @@ def refused(monkeypatch):
         raise AssertionError("rows were read")
 
     def attempt(data, **options):
-        ledger = Ledger.memory(dataset="d", epsilon=10**6)
+        kind = {"neighbours": options["neighbours"]} if options.get("neighbours") == "replace-one" else {}
+        ledger = Ledger.memory(dataset="d", epsilon=10**6, **kind)
         before = ledger.head
         monkeypatch.setattr(MemoryEngine, "_load", no_rows)
         parameters = {"n_clusters": 2, "bounds": (-1, 1), "ledger": ledger, "dataset": "d"} | options
@@ -122,7 +123,7 @@ OWN = [
     ("algorithm", "name", "value"), [(a, name, value) for a, name, values in OWN for value in values], ids=str
 )
 def test_a_wrong_parameter_of_an_algorithm_costs_nothing(algorithm, name, value, neighbours):
-    ledger = Ledger.memory(dataset="d", epsilon=1)
+    ledger = Ledger.memory(dataset="d", epsilon=1, neighbours=neighbours)
     before = ledger.head
     model = KMeans(
         2,
@@ -192,7 +193,8 @@ def test_a_spent_ledger_opens_nothing(monkeypatch, watched):
     monkeypatch.setattr("covey.private.opening.open_table", lambda _: table)
     for algorithm, row in ALGORITHMS.items():
         for neighbours in map(str, row.neighbours):
-            ledger = Ledger.memory(dataset="d", epsilon=Fraction(1, 2), delta=Fraction(1, 2))
+            half = Fraction(1, 2)
+            ledger = Ledger.memory(dataset="d", epsilon=half, delta=half, neighbours=neighbours)
             model = KMeans(
                 2,
                 bounds=(-1, 1),
@@ -212,7 +214,7 @@ def test_a_spent_ledger_opens_nothing(monkeypatch, watched):
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
 def test_the_charge_is_committed_before_the_rows_are_read(monkeypatch, watched, algorithm, neighbours):
     """Rows that cannot be read: the fit fails, the charge stays."""
-    ledger = Ledger.memory(dataset="d", epsilon=2, delta=Fraction(1, 2))
+    ledger = Ledger.memory(dataset="d", epsilon=2, delta=Fraction(1, 2), neighbours=neighbours)
     table = watched(ROWS, broken=True)
     monkeypatch.setattr("covey.private.opening.open_table", lambda _: table)
     own = settings_of(algorithm, k=2, edge=0.5, neighbours=neighbours)

@@ -282,7 +282,7 @@ def test_the_certificate_tells_what_was_done(blobs):
     assert certificate.domain == {"type": "box", "lower": [-1.0, -2.0], "upper": [1.0, 2.0]}
     assert certificate.parameters["k"] == 3
     assert certificate.parameters["synopsis"] == "tree"
-    assert certificate.ledger is None
+    assert certificate.receipt is None
     pure = KMeans(3, bounds=(-1, 1), delta=1e-5, algorithm="grid").fit(blobs).release_.certificate
     assert pure.delta == 0  # a pure algorithm spends none of the delta that was offered
 
@@ -319,7 +319,7 @@ def test_the_same_key_gives_the_same_release_for_nothing(blobs, tmp_path):
     model = KMeans(2, epsilon=1, bounds=(-1, 1), ledger=ledger, dataset="d")
     first = model.fit(blobs).cluster_centers_
     assert np.array_equal(model.fit(blobs).cluster_centers_, first)
-    assert model.release_.certificate.ledger is not None
+    assert model.release_.certificate.receipt is not None
     assert ledger.datasets()["d"].remaining.epsilon == 0
 
 

@@ -9,8 +9,8 @@ import pytest
 
 import covey
 from covey import Box, BudgetError, FormatError, LedgerError, ParameterError, Release
-from covey.budget.accountant import Cost
 from covey.budget.plan import Plan, Reserve
+from covey.budget.promise import Promise
 from covey.levels import USUAL_LEVELS, Cancelled, Level, LevelSet, fine_side, fit_levels, price
 from covey.levels_words import CHOICES, NOT_COVERED, tail, weaker
 from covey.noise.chain import ChainedLaplace
@@ -18,7 +18,7 @@ from covey.noise.source import SeededSource
 from covey.private.curator import Curator
 from covey.private.memory import MemoryEngine
 from covey.private.tables import ArrayTable
-from covey.public import Neighbours, resolve_bounds
+from covey.public import resolve_bounds
 from covey.queries.counts import CellCounts
 from covey.queries.grid import Grid
 
@@ -192,9 +192,8 @@ def test_a_chain_is_one_event_that_must_be_planned(rows):
     curator = Curator(
         MemoryEngine(ArrayTable(rows), domain),
         domain=domain,
-        neighbours=Neighbours.ADD_REMOVE,
         source=SeededSource(1),
-        reserve=Reserve(Cost(Fraction(1))),
+        reserve=Reserve(Promise.of(Fraction(1))),
         charge=lambda: None,
     )
     with pytest.raises(BudgetError):

@@ -71,7 +71,7 @@ def test_noise_is_for_m_rows():
 
 
 def test_one_charge_of_the_last_level_and_a_certificate_that_names_the_person():
-    book = Ledger.memory(dataset="trips", epsilon=3)
+    book = Ledger.memory(dataset="trips", epsilon=3, person="driver")
     found = fit_levels(trips(), **ASKED, ledger=book, dataset="trips")
     assert book.datasets()["trips"].spent.epsilon == 2
     said = found.certificate
@@ -111,7 +111,7 @@ def test_a_file_keeps_the_rows_per_person_and_a_damaged_one_is_refused(tmp_path)
     ],
 )
 def test_what_is_wrong_is_refused_before_the_charge(changes, words):
-    book = Ledger.memory(dataset="trips", epsilon=3)
+    book = Ledger.memory(dataset="trips", epsilon=3, person="driver")
     before = book.head
     with pytest.raises(ParameterError, match=words):
         fit_levels(trips(), **{**ASKED, **changes}, ledger=book, dataset="trips")
@@ -124,7 +124,7 @@ def test_an_array_has_no_column_of_people():
 
 
 def test_a_key_is_bound_to_the_people():
-    book = Ledger.memory(dataset="trips", epsilon=9).with_key("monday")
+    book = Ledger.memory(dataset="trips", epsilon=9, person="driver").with_key("monday")
     first = fit_levels(trips(), **ASKED, ledger=book, dataset="trips")
     assert to_json(fit_levels(trips(), **ASKED, ledger=book, dataset="trips")) == to_json(first)
     for changes in ({"rows_per_person": M + 1}, {"person": None, "rows_per_person": 1}):
@@ -133,7 +133,7 @@ def test_a_key_is_bound_to_the_people():
 
 
 def test_reading_people_can_be_cancelled_and_the_charge_stays():
-    book, asked = Ledger.memory(dataset="trips", epsilon=3), iter([False] * 2)
+    book, asked = Ledger.memory(dataset="trips", epsilon=3, person="driver"), iter([False] * 2)
     with pytest.raises(Cancelled):
         fit_levels(trips(), **ASKED, ledger=book, dataset="trips", cancelled=lambda: next(asked, True))
     assert book.datasets()["trips"].spent.epsilon == 2

@@ -19,6 +19,7 @@ from covey import Box, KMeans, PrivateCoreset
 from covey.budget.accountant import Cost
 from covey.budget.ledger import Ledger
 from covey.budget.people import row_cost
+from covey.budget.promise import Kind, Promise
 from covey.errors import BudgetError, DataError, ParameterError
 from covey.fitting import fit
 from covey.noise.keyed import siphash
@@ -34,6 +35,7 @@ from covey.queries.counts import CellCounts, Count
 from covey.queries.grid import Grid
 from covey.queries.people import PeopleByRows
 from covey.queries.voronoi import VoronoiSums
+from covey.session import Session
 
 BOX = Box(x=(-1, 1), y=(-1, 1))
 KEY = bytes(range(32))
@@ -219,7 +221,7 @@ def test_a_cap_is_a_quantile_of_the_counts():
 def test_the_choice_of_m_is_noisy_and_paid_for():
     ids = np.repeat(np.arange(3000), 5)
     data = frame(np.zeros((len(ids), 2)), ids)
-    book = Ledger.memory()
+    book = Ledger.memory(person="id")
     release = fit(
         data,
         k=2,
@@ -248,10 +250,8 @@ def test_noise_is_for_m_rows(m):
     capped = cap(
         open_table(data),
         Person("id", m),
+        session_of(Promise.of(1, kind=Kind(unit="id"))),
         domain=DOMAIN,
-        cost=Cost(Fraction(1)),
-        source=SeededSource(0),
-        charge=lambda: None,
         rehearse=lambda *_: None,
     )
     p = math.exp(-1 / m)
@@ -265,18 +265,21 @@ def test_noise_is_for_m_rows(m):
     assert 0.95 < spread < 1.05  # five standard deviations; a scale 10% too small is 0.81
 
 
+def session_of(promise: Promise) -> Session:
+    return Session(None, None, promise=promise, zones=None, purpose="test", fingerprint="", seed=0)
+
+
 def noisy(capped, query) -> np.ndarray:
-    from covey.budget.plan import Plan, Reserve
+    from covey.budget.plan import Plan
     from covey.noise.mechanisms import DiscreteLaplace
     from covey.private.curator import Curator
 
-    noise = DiscreteLaplace(capped.cost.epsilon)
+    noise = DiscreteLaplace(capped.reserve.promise.epsilon)
     curator = Curator(
         MemoryEngine(capped.table, DOMAIN),
         domain=DOMAIN,
-        neighbours=Neighbours.ADD_REMOVE,
         source=SeededSource(1),
-        reserve=Reserve(capped.cost),
+        reserve=capped.reserve,
         charge=lambda: None,
     )
     curator.reserve(Plan((noise.event(),)))

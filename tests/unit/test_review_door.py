@@ -160,7 +160,7 @@ def test_no_certificate_says_less_than_was_spent(epsilon):
 def test_a_ledger_in_memory_is_not_a_durable_one():
     ledger = Ledger.memory(dataset="d", epsilon=1)
     certificate = KMeans(2, bounds=(0, 1), ledger=ledger, dataset="d").fit(ROWS).release_.certificate
-    assert certificate.ledger is None
+    assert certificate.receipt is None
     assert "No durable ledger was kept" in certificate.statement
     assert ledger.datasets()["d"].remaining.epsilon == 0
 
@@ -168,7 +168,8 @@ def test_a_ledger_in_memory_is_not_a_durable_one():
 def test_a_file_ledger_is(tmp_path):
     ledger = Ledger.create(tmp_path / "x.ledger", dataset="d", epsilon=1)
     certificate = KMeans(2, bounds=(0, 1), ledger=ledger, dataset="d").fit(ROWS).release_.certificate
-    assert certificate.ledger.sequence == 3
+    assert ledger.find(certificate.receipt) == 3
+    assert len(bytes.fromhex(certificate.receipt)) == 32
     assert "No durable ledger" not in certificate.statement
 
 

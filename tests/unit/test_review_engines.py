@@ -51,9 +51,9 @@ def charges(monkeypatch) -> list[str]:
     asked: list[str] = []
     charge = Ledger.charge
 
-    def noted(self, name, **rest):
+    def noted(self, name, promise, **rest):
         asked.append(name)
-        return charge(self, name, **rest)
+        return charge(self, name, promise, **rest)
 
     monkeypatch.setattr(Ledger, "charge", noted)
     return asked

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from covey import Box, FormatError, Ledger, ParameterError
+from covey.budget.promise import Promise
 from covey.cli import cli
 from covey.levels import fit_levels
 from covey.levels_files import from_json, to_json
@@ -45,7 +46,7 @@ def test_a_look_that_was_paid_before_there_were_people_is_still_found_under_its_
         "seed": 1,
     }
     paid = book.charge(
-        "trips", epsilon=2, delta=0, purpose="levels", key="monday", parameters=json.dumps(before, sort_keys=True)
+        "trips", Promise.of(2), purpose="levels", key="monday", parameters=json.dumps(before, sort_keys=True)
     )
     book.finish(paid, to_json(found))
     again = fit_levels(trips(), **ASKED, random_state=1, ledger=book, dataset="trips")

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import pytest
 
-from covey.budget import Cost, Ledger, Plan, Reserve, compose, store
+from covey.budget import Cost, Ledger, Plan, Promise, Reserve, compose, store
 from covey.budget import anchor as anchors
 from covey.budget.gaussian import delta_bound
 from covey.errors import BudgetError, LedgerError
@@ -17,7 +17,7 @@ from covey.events import Approximate, Pure
 
 
 def spend(ledger, epsilon=1):
-    return ledger.charge("trips", epsilon=epsilon, delta=0, purpose="map")
+    return ledger.charge("trips", Promise.of(epsilon, 0), purpose="map")
 
 
 def test_a_trigger_with_the_name_of_a_table_is_noticed(tmp_path):
@@ -153,7 +153,7 @@ def test_threads_cannot_draw_one_event_twice():
     sys.setswitchinterval(1e-6)
     try:
         for _ in range(200):
-            reserve = Reserve(Cost(Fraction(1)))
+            reserve = Reserve(Promise.of(Fraction(1)))
             reserve.open(Plan((Pure(Fraction(1)),)))
             together, drawn = threading.Barrier(4), []
 

@@ -23,6 +23,7 @@ from covey.queries.counts import CellCounts, Count, OccupiedCells
 from covey.queries.grid import Grid
 from covey.release import Release
 from covey.sampling import Wish, auto_size, read_sample
+from covey.session import Session
 
 CENTRES = np.array([[-0.6, -0.5], [0.5, -0.4], [0.1, 0.6]])
 BIG = CENTRES[np.arange(60_000) % 3] + np.random.default_rng(1).normal(scale=0.05, size=(60_000, 2))
@@ -45,7 +46,7 @@ def found(model):
 @pytest.mark.parametrize("sample", [0.05, 3_000, "auto", "auto:0.2"])
 @pytest.mark.parametrize("estimator", [KMeans, KMedian])
 def test_the_named_epsilon_is_charged_once_and_holds_for_the_whole(neighbours, sample, estimator):
-    ledger = Ledger.memory(dataset="d", epsilon=1)
+    ledger = Ledger.memory(dataset="d", epsilon=1, neighbours=neighbours)
     rest = {"neighbours": neighbours, "ledger": ledger, "dataset": "d", "random_state": 2}
     model = fit(estimator=estimator, sample=sample, **rest)
     certificate = model.release_.certificate
@@ -67,8 +68,13 @@ def test_the_named_epsilon_is_charged_once_and_holds_for_the_whole(neighbours, s
 
 def test_the_algorithm_may_spend_the_inner_cost_and_no_more(monkeypatch):
     budgets = []
-    reserve = covey.fitting.Reserve
-    monkeypatch.setattr(covey.fitting, "Reserve", lambda cost: budgets.append(cost) or reserve(cost))
+    monkeypatch.setattr(
+        Session,
+        "curator",
+        lambda session, engine, domain, reserve, real=Session.curator, **more: (
+            budgets.append(reserve.promise.cost) or real(session, engine, domain, reserve, **more)
+        ),
+    )
     fit(sample=0.01, delta=1e-6, algorithm="ball-coreset", epsilon=2.0, random_state=1)
     (inner,) = budgets
     assert amplified(inner, rate=Fraction(1, 100)).within(Cost(Fraction(2), Fraction(1, 10**6)))
@@ -286,19 +292,40 @@ def test_a_wrong_sample_is_named_and_costs_nothing(sample):
 
 
 @pytest.mark.parametrize("kind", ["numpy", "csv", "parquet"])
-def test_more_rows_than_there_are_is_refused_under_replace_one(kind, tables):
-    ledger = Ledger.memory(dataset="d", epsilon=1)
-    before = ledger.head
-    with pytest.raises(ParameterError, match=r"^sample: must be at most the number of rows") as refusal:
-        fit(tables[kind], sample=20_001, neighbours="replace-one", ledger=ledger, dataset="d")
-    assert "20000" not in str(refusal.value)
-    assert ledger.head == before
+def test_of_fewer_rows_than_asked_for_all_are_taken_under_replace_one(kind, tables):
+    """A refusal would tell the number of rows before it is paid for."""
+    release = fit(tables[kind], sample=20_001, neighbours="replace-one").release_
+    note = release.certificate.parameters["sample"]
+    assert (note["size"], note["of"]) == (20_000, 20_000)
+
+
+@pytest.mark.parametrize("sample", [100, 20_000, 20_001, 10**6, 0.5, "auto"])
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+def test_with_nothing_left_every_sample_is_refused_alike_and_no_row_is_counted(monkeypatch, sample, neighbours):
+    """Asked again and again with other sizes, the refusals would tell the number of rows."""
+    ledger = Ledger.memory(dataset="d", epsilon="0.5", neighbours=neighbours)
+    monkeypatch.setattr("covey.private.opening.open_table", lambda data: WatchedTable(data, broken=True))
+    monkeypatch.setattr(WatchedTable, "rows", lambda _: pytest.fail("rows were counted"))
+    with pytest.raises(BudgetError, match=r"only epsilon 0\.5"):
+        fit(sample=sample, neighbours=neighbours, ledger=ledger, dataset="d")
+
+
+def test_the_public_number_of_rows_is_read_after_the_charge(monkeypatch):
+    ledger = Ledger.memory(dataset="d", epsilon=1, neighbours="replace-one")
+    spent = []
+    real = ArrayTable.rows
+    monkeypatch.setattr(
+        ArrayTable, "rows", lambda table: spent.append(ledger.datasets()["d"].spent.epsilon) or real(table)
+    )
+    fit(sample=500, neighbours="replace-one", ledger=ledger, dataset="d")
+    assert spent
+    assert set(spent) == {1}
 
 
 @pytest.mark.parametrize("sample", [1000, "auto", 0.5])
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
 def test_what_an_algorithm_refuses_costs_nothing_with_a_sample_either(sample, neighbours):
-    ledger = Ledger.memory(dataset="d", epsilon=1)
+    ledger = Ledger.memory(dataset="d", epsilon=1, neighbours=neighbours)
     before = ledger.head
     with pytest.raises(ParameterError, match="rounds"):
         fit(

@@ -387,7 +387,7 @@ def test_a_publication_is_three_files_and_costs_nothing_more(looked):
     assert [each["name"] for each in publication["files"]] == ["release.json", "release.geojson", "report.html"]
     contents = {each["name"]: looked.get(each["url"]) for each in publication["files"]}
     release = Release.from_json(contents["release.json"].content)
-    assert release.certificate.ledger is not None
+    assert release.certificate.receipt is not None
     assert len(Coreset.of(release)) > 3, "readers can ask for centres of their own"
     drawn = contents["release.geojson"].json()
     assert [each["properties"]["kind"] for each in drawn["features"]] == ["centre"] * 3 + ["region"] * 3

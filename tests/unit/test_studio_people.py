@@ -29,7 +29,7 @@ def trips(tmp_path):
 
 @pytest.fixture
 def studio(tmp_path, trips):
-    book = Ledger.create(tmp_path / "city.ledger", dataset="trips", epsilon=10)
+    book = Ledger.create(tmp_path / "city.ledger", dataset="trips", epsilon=10, person="driver")
     return asking(tmp_path, data=trips, ledger=book, dataset="trips", person=Person("driver", 3))
 
 

@@ -15,8 +15,8 @@ from covey.algorithms.outcome import Outcome
 from covey.algorithms.registry import find
 from covey.bench.runner import Answer, Task
 from covey.bench.sets import DataSet, Floats, gaussian_clusters, read, seed_of
-from covey.budget.accountant import Cost
 from covey.budget.plan import Reserve
+from covey.budget.promise import Kind, Promise
 from covey.errors import CoveyError
 from covey.events import exactly
 from covey.noise.source import SeededSource
@@ -96,9 +96,8 @@ class Loaded:
         curator = Curator(
             self.engine,
             domain=self.domain,
-            neighbours=Neighbours.parse(relation),
             source=SeededSource(seed),
-            reserve=Reserve(Cost(budget, delta)),
+            reserve=Reserve(Promise.of(budget, delta, kind=Kind(Neighbours.parse(relation)))),
             charge=lambda: None,
         )
         given = {"k": k, "epsilon": budget, "delta": delta, "objective": "k-means", "public_rng": public_rng(seed)}

@@ -13,8 +13,8 @@ from covey.algorithms.lloyd import one_round
 from covey.algorithms.outcome import Outcome, learn_size
 from covey.algorithms.registry import find
 from covey.bench.sets import Floats, seed_of
-from covey.budget.accountant import Cost
 from covey.budget.plan import Plan, Reserve, split
+from covey.budget.promise import Promise
 from covey.events import exactly
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.source import SeededSource
@@ -24,7 +24,7 @@ from covey.post.starts import sphere_packing
 from covey.private.curator import Curator
 from covey.private.memory import MemoryEngine
 from covey.private.tables import open_table
-from covey.public import Domain, Neighbours
+from covey.public import Domain
 from covey.queries.counts import CellCounts, Count
 from covey.queries.grid import Grid
 from covey.queries.voronoi import VoronoiSums
@@ -73,9 +73,8 @@ class Workload:
         return Curator(
             self.engine,
             domain=self.domain,
-            neighbours=Neighbours.ADD_REMOVE,
             source=SeededSource(seed),
-            reserve=Reserve(Cost(epsilon, Fraction(0))),
+            reserve=Reserve(Promise.of(epsilon)),
             charge=lambda: None,
         )
 

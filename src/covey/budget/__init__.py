@@ -3,5 +3,6 @@
 from covey.budget.accountant import Cost, calibrate_gaussian, compose
 from covey.budget.ledger import Ledger
 from covey.budget.plan import Plan, Reserve, split
+from covey.budget.promise import Disjoint, Kind, Promise
 
-__all__ = ["Cost", "Ledger", "Plan", "Reserve", "calibrate_gaussian", "compose", "split"]
+__all__ = ["Cost", "Disjoint", "Kind", "Ledger", "Plan", "Promise", "Reserve", "calibrate_gaussian", "compose", "split"]

@@ -10,7 +10,7 @@ Proven for two ways to sample, each with its own relation, and claimed for nothi
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
+from decimal import ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
 
 from covey.budget.accountant import Cost
@@ -34,9 +34,8 @@ def amplified(inner: Cost, *, rate: Fraction) -> Cost:
     if rate == 1 or inner.epsilon == 0:
         return Cost(inner.epsilon, inner.delta * rate)
     with localcontext(EXACT):
-        steps = _amplified(inner.epsilon, rate) * (1 + SLACK) * EPSILON_UNITS
-        whole = int(steps.to_integral_value(rounding=ROUND_CEILING))
-    return Cost(Fraction(whole, EPSILON_UNITS), inner.delta * rate)
+        whole = Fraction(_amplified(inner.epsilon, rate) * (1 + SLACK))
+    return Cost(whole, inner.delta * rate)
 
 
 def inner_cost(whole: Cost, *, rate: Fraction) -> Cost:

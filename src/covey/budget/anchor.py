@@ -1,7 +1,8 @@
 """The anchor: a small file, kept away from the ledger, that says how far the ledger had come.
 
 A ledger restored from an old copy is a valid chain, so nothing inside it can tell that charges are missing. The
-anchor can: its (sequence, hash) must be in the chain. It only moves forward, whichever process writes it last, and
+anchor can: the entry that it marks must be in the chain. The mark is salted with a secret of the ledger, so that the
+file tells how many entries there are and nothing else. It only moves forward, whichever process writes it last, and
 is on disk before rows are read. A ledger may be ahead of its anchor: a process died between the two.
 """
 
@@ -15,18 +16,27 @@ from pathlib import Path
 
 import msgspec
 
-from covey.budget.chain import State
+from covey.budget.chain import State, digest
 from covey.errors import LedgerError
 
 _BUSY_SECONDS = 60.0  # as for the ledger itself
 
 
-class Anchor(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="format", tag="covey-anchor-1"):
+class Anchor(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="format", tag="covey-anchor-2"):
     """What an anchor file holds, as JSON."""
 
     ledger: str
     sequence: int
-    hash: str
+    mark: str
+
+    @classmethod
+    def of(cls, state: State) -> Anchor:
+        """The newest entry of a chain, salted: who reads an anchor learns nothing of what the entries hold."""
+        return cls(state.ledger, state.head[0], _mark(state, state.head[0]))
+
+
+def _mark(state: State, sequence: int) -> str:
+    return digest("covey-anchor-2", state.salt, state.entries[sequence - 1].hash)
 
 
 def read(path: str) -> Anchor:
@@ -59,34 +69,38 @@ def check(state: State, *, where: str) -> None:
             f"{where}: the ledger ends at entry {last}, but its anchor {state.anchor} has seen entry "
             f"{anchor.sequence}: this is an old copy. Restore the newest ledger"
         )
-    if anchor.sequence < 1 or state.entries[anchor.sequence - 1].hash != anchor.hash:
+    if anchor.sequence < 1 or _mark(state, anchor.sequence) != anchor.mark:
         raise LedgerError(f"{where}: entry {anchor.sequence} is not the one its anchor {state.anchor} has seen")
 
 
-def start(path: str, *, ledger: str, sequence: int, hash: str) -> None:
+def start(state: State) -> None:
     """Write the first anchor of a ledger; refuses to replace a file."""
+    assert state.anchor is not None
+    path = state.anchor
     with held(path), _explained(path):
         if os.path.lexists(path):
             raise LedgerError(f"{path}: exists already; an anchor serves one ledger")
         try:
-            _write(path, Anchor(ledger=ledger, sequence=sequence, hash=hash))
+            _write(path, Anchor.of(state))
         except BaseException:
             with suppress(OSError):
                 os.unlink(path)  # the ledger it was for is given up: left behind, it would stand in the next one's way
             raise
 
 
-def advance(path: str, *, ledger: str, sequence: int, hash: str) -> None:
-    """Move the anchor forward to this entry, durably. One that is further already stays as it is.
+def advance(state: State) -> None:
+    """Move the anchor forward to the newest entry, durably. One that is further already stays as it is.
 
     The caller has `held` it since before it checked the ledger: the anchor is still the one that was checked.
     """
+    assert state.anchor is not None
+    path = state.anchor
     with _explained(path):
         current = read(path)
-        if current.ledger != ledger:
+        if current.ledger != state.ledger:
             raise LedgerError(f"{path}: the anchor belongs to another ledger")
-        if current.sequence < sequence:
-            _write(path, Anchor(ledger=ledger, sequence=sequence, hash=hash))
+        if current.sequence < state.head[0]:
+            _write(path, Anchor.of(state))
 
 
 @contextmanager

@@ -1,8 +1,8 @@
-"""What each row may cost, if a person with several rows is to be protected: group privacy. Proof: people.md."""
+"""Group privacy: what several rows cost together, and what each may cost if a person is protected. Proof: people.md."""
 
 from __future__ import annotations
 
-from decimal import ROUND_FLOOR, Context, Decimal, localcontext
+from decimal import MAX_EMAX, ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
 
 from covey.budget.accountant import Cost
@@ -20,8 +20,7 @@ def row_cost(person: Cost, *, rows: int) -> Cost:
     Guarantee: a mechanism of this cost for adding or removing one row has cost `person` for adding or removing up to
     `rows` of them. Epsilon is divided, exactly; delta becomes delta·(e^(ε/m) - 1)/(e^ε - 1), rounded down.
     """
-    if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MOST_ROWS:
-        raise ParameterError("rows_per_person", f"must be a whole number from 1 to {MOST_ROWS:,}")
+    _check(rows)
     if rows == 1:
         return person
     each = person.epsilon / rows
@@ -33,3 +32,26 @@ def row_cost(person: Cost, *, rows: int) -> Cost:
         steps = Decimal(person.delta.numerator) / Decimal(person.delta.denominator) * share * DELTA_STEPS
         delta = Fraction(int((steps * (1 - SLACK)).to_integral_value(rounding=ROUND_FLOOR)), DELTA_STEPS)
     return Cost(each, delta)
+
+
+def group_cost(each: Cost, *, rows: int) -> Cost:
+    """What `rows` steps to a neighbour cost together, if one costs `each`: (mε, δ(e^{mε} - 1)/(e^ε - 1)), rounded up.
+
+    Edge cases: an epsilon of 0 has the limit, m·δ. A delta that reaches 1 stays 1: nothing is promised then.
+    """
+    _check(rows)
+    if rows == 1:
+        return each
+    epsilon = each.epsilon * rows
+    if each.delta == 0 or each.epsilon == 0:
+        return Cost(epsilon, min(Fraction(1), each.delta * rows))
+    with localcontext(Context(prec=DIGITS, Emax=MAX_EMAX)):
+        part, whole = (Decimal(e.numerator) / Decimal(e.denominator) for e in (each.epsilon, epsilon))
+        share = (whole.exp() - 1) / (part.exp() - 1) * (1 + SLACK)
+        delta = min(Decimal(1), Decimal(each.delta.numerator) / Decimal(each.delta.denominator) * share * (1 + SLACK))
+    return Cost(epsilon, Fraction(delta))
+
+
+def _check(rows: int) -> None:
+    if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MOST_ROWS:
+        raise ParameterError("rows_per_person", f"must be a whole number from 1 to {MOST_ROWS:,}")

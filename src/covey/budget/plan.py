@@ -9,6 +9,9 @@ from fractions import Fraction
 
 from covey.budget.accountant import Cost, compose
 from covey.budget.amounts import Amount, amount, shown
+from covey.budget.amplify import inner_cost
+from covey.budget.people import row_cost
+from covey.budget.promise import Promise
 from covey.errors import BudgetError, ParameterError
 from covey.events import Event
 
@@ -42,15 +45,17 @@ def split(total: Fraction, *weights: Amount) -> tuple[Fraction, ...]:
 
 
 class Reserve:
-    """What one fit may still draw: plans are opened against a budget, events are drawn from open plans.
+    """What one fit, or a step of it, may still draw: plans are opened against a promise, events drawn from open plans.
 
-    Guarantee: all events ever drawn belong to plans whose costs add up to at most the budget. Opening a plan that
-    does not fit, and drawing an event that no open plan holds, raise a BudgetError and change nothing.
+    Guarantee: all events ever drawn here, and from reserves handed on, belong to plans whose costs add up to at most
+    the promise; a reserve that is handed on holds a promise of its own type, and what was taken off this one is what
+    that promise means in this type. Opening or handing on what does not fit, and drawing an event that no open plan
+    holds, raise a BudgetError and change nothing.
     Events are drawn in any order; each only as often as plans hold an exactly equal one. Threads may share it.
     """
 
-    def __init__(self, budget: Cost) -> None:
-        self._budget = budget
+    def __init__(self, promise: Promise) -> None:
+        self.promise = promise
         self._opened = Cost(Fraction(0))
         self._undrawn: Counter[Event] = Counter()
         self._lock = threading.Lock()
@@ -59,15 +64,52 @@ class Reserve:
         """Make the plan's events drawable; returns what the plan costs."""
         cost = plan.cost()
         with self._lock:
-            opened = self._opened + cost
-            if not opened.within(self._budget):
-                raise BudgetError(
-                    f"a plan of {_words(cost)} does not fit: {_words(self._opened)} of {_words(self._budget)} "
-                    "is already planned"
-                )
-            self._opened = opened
+            self._take(cost)
             self._undrawn.update(plan.events)
         return cost
+
+    @property
+    def left(self) -> Promise:
+        """What is neither planned nor handed on."""
+        promised, opened = self.promise, self._opened
+        return promised.with_cost(Cost(promised.epsilon - opened.epsilon, promised.delta - opened.delta))
+
+    def part(self, epsilon: Fraction) -> Reserve:
+        """A reserve of the same type for so much of epsilon, taken off this one."""
+        with self._lock:
+            self._take(Cost(epsilon))
+        return Reserve(self.promise.with_cost(Cost(epsilon)))
+
+    def for_rows(self, *, cap: int) -> Reserve:
+        """All that is left, for the single rows of people of whom at most `cap` rows are kept (people.md)."""
+        with self._lock:
+            whole, kept = self.left, row_cost(self.left.cost, rows=cap)
+            rows = Promise(whole.relation, None, kept.epsilon, kept.delta)
+            assert whole.unit is not None
+            self._take_rest(rows.for_people(whole.unit, cap=cap))
+        return Reserve(rows)
+
+    def on_sample(self, rate: Fraction) -> Reserve:
+        """All that is left, for what is done with a sample of that rate (amplify.md)."""
+        with self._lock:
+            inner = self.left.with_cost(inner_cost(self.left.cost, rate=rate))
+            self._take_rest(inner.on_sample(rate))
+        return Reserve(inner)
+
+    def _take_rest(self, meant: Promise) -> None:
+        """Take off all that is left, if what is handed on means no more than that here. Called under the lock."""
+        if not meant.within(self.left):
+            raise BudgetError(f"{_words(meant.cost)} does not fit into {_words(self.left.cost)}, which is left")
+        self._opened = self.promise.cost
+
+    def _take(self, cost: Cost) -> None:
+        opened = self._opened + cost
+        if not opened.within(self.promise.cost):
+            raise BudgetError(
+                f"a plan of {_words(cost)} does not fit: {_words(self._opened)} of {_words(self.promise.cost)} "
+                "is already planned"
+            )
+        self._opened = opened
 
     def draw(self, event: Event, why: str) -> None:
         """Take one event out of the open plans; `why` names the release it pays for, in messages only."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from covey.budget.accountant import Cost
 from covey.budget.amounts import DELTA_UNITS, EPSILON_UNITS
+from covey.budget.promise import Kind
 
 
 @dataclass(frozen=True)
@@ -19,8 +21,12 @@ class Head:
 
 @dataclass(frozen=True)
 class Receipt:
-    """A charge that is committed and anchored: rows may be read now. `cost` is the amount as written, rounded up."""
+    """A charge that is committed and anchored: rows may be read now. `cost` is the amount as written, rounded up.
 
+    receipt : 256 random bits, the only part that may be published: it tells nothing of what else the ledger holds.
+    """
+
+    receipt: str
     ledger: str
     sequence: int
     hash: str
@@ -39,11 +45,16 @@ class Finished:
 
 @dataclass(frozen=True)
 class Account:
-    """One data set's budget. total and remaining are None where the total is unlimited (ledgers in memory)."""
+    """One data set's budget. total and remaining are None where the total is unlimited (ledgers in memory).
+
+    kind : the type of its promises. zones : what rows in its zones have been charged, by name.
+    """
 
     dataset: str
     total: Cost | None
     spent: Cost
+    kind: Kind
+    zones: Mapping[str, Cost]
 
     @property
     def remaining(self) -> Cost | None:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import dataclass
 from typing import NoReturn
 
+import msgspec
+
+from covey.budget.accountant import Cost
 from covey.budget.amounts import DELTA_UNITS, EPSILON_UNITS, Amount, amount, shown, units_down, units_up
-from covey.budget.chain import Entry, State, digest
+from covey.budget.chain import Entry, State, Zoned, digest
+from covey.budget.promise import Kind, Promise, ZonePromises
 from covey.budget.records import Account, cost_of
 from covey.errors import BudgetError, LedgerError, ParameterError
+from covey.events import Neighbours
 
 _LONGEST_TEXT = 1000
 
@@ -39,22 +45,70 @@ def totals(*, epsilon: Amount | None, delta: Amount, unlimited: bool) -> Units |
     )
 
 
-def asked(*, epsilon: Amount, delta: Amount) -> Units:
-    """What a charge asks for, in units, rounded up; nothing at all is refused, for no release is free."""
+@dataclass(frozen=True)
+class Price:
+    """What a charge comes to on its data set: amounts in units, rounded up, in the type of its promises."""
+
+    units: Units
+    zones: Zoned | None = None
+
+    @property
+    def zones_text(self) -> str | None:
+        return None if self.zones is None else msgspec.json.encode(self.zones).decode()
+
+
+def priced(
+    state: State, dataset: str, promise: Promise, zones: ZonePromises | None, *, converting: bool, where: str
+) -> Price:
+    """What a promise costs a data set, refused if it is of another type or has other zones, unless that is accepted."""
+    known(state, dataset, where=where)
+    kind = state.kinds[dataset]
+    meant = promise.to(kind)
+    if promise.kind != kind and not converting:
+        parameter = "person" if promise.unit != kind.unit else "neighbours"
+        raise ParameterError(
+            parameter,
+            f"data set '{dataset}' counts promises for {kind}, and this one is for {promise.kind}. It would be charged "
+            f"as {words(meant.cost)}: accept that with --convert or Ledger.converting(), or change the fit",
+        )
+    bound = state.zones.get(dataset)
+    if bound is not None and bound.of != (None if zones is None else zones.of) and not converting:
+        raise ParameterError(
+            "zones",
+            f"data set '{dataset}' was charged with other zones, or none, before: what their rows were promised would "
+            "no longer be the sum of its releases. Give the same zones, or accept it with --convert or "
+            "Ledger.converting(); `covey ledger show` then tells the raised totals",
+        )
+    if zones is None:
+        return Price(_units(meant))
+    of_zones: dict[str, Units] = {}
+    for name, each in zones.promises:  # of zones with one name, the weakest promise
+        units, before = _units(each.to(kind)), of_zones.get(name, (0, 0))
+        of_zones[name] = (max(units[0], before[0]), max(units[1], before[1]))
+    return Price(_units(meant), Zoned(zones.of, tuple((name, *units) for name, units in of_zones.items())))
+
+
+def _units(promise: Promise) -> Units:
+    """Amounts in units, rounded up; nothing at all is refused, for no release is free."""
     units = (
-        units_up(amount(epsilon, name="epsilon"), EPSILON_UNITS, name="epsilon"),
-        units_up(amount(delta, name="delta"), DELTA_UNITS, name="delta"),
+        units_up(promise.epsilon, EPSILON_UNITS, name="epsilon"),
+        units_up(promise.delta, DELTA_UNITS, name="delta"),
     )
     if units == (0, 0):
         raise ParameterError("epsilon", "a charge must be above 0")
     return units
 
 
+def kind_of(neighbours: str, person: str | None) -> Kind:
+    """The type of promises that a data set is made for."""
+    return Kind(Neighbours.parse(neighbours), None if person is None else text("person", person))
+
+
 def known(state: State, dataset: str, *, where: str) -> None:
     """Refuse a data set that was never added."""
     if dataset not in state.totals:
         names = ", ".join(f"'{name}'" for name in state.totals)
-        raise LedgerError(f"{where}: has no data set '{dataset}', only {names}; add it with Ledger.add")
+        raise LedgerError(f"{where}: has no data set '{dataset}', only {names}; `covey ledger add` adds one")
 
 
 def affordable(state: State, dataset: str, units: Units) -> None:
@@ -65,14 +119,14 @@ def affordable(state: State, dataset: str, units: Units) -> None:
 
 
 def _too_much(dataset: str, units: Units, *, left: Units, total: Units) -> NoReturn:
-    def words(amounts: Units) -> str:
-        cost = cost_of(amounts)
-        return f"epsilon {shown(cost.epsilon)} and delta {shown(cost.delta)}"
-
     raise BudgetError(
-        f"data set '{dataset}': {words(units)} asked for, but only {words(left)} of {words(total)} is left; "
-        "ask for less, or use an earlier release, which is free"
+        f"data set '{dataset}': {words(cost_of(units))} asked for, but only {words(cost_of(left))} of "
+        f"{words(cost_of(total))} is left; ask for less, or use an earlier release, which is free"
     )
+
+
+def words(cost: Cost) -> str:
+    return f"epsilon {shown(cost.epsilon)} and delta {shown(cost.delta)}"
 
 
 def bound_key(state: State, dataset: str, *, key: str, parameters: str, where: str) -> str:
@@ -101,9 +155,25 @@ def document(connection: sqlite3.Connection, release: Entry, *, where: str) -> b
     return row[0]
 
 
+def document_of(connection: sqlite3.Connection, state: State, entry: int, *, where: str) -> bytes:
+    """The stored release of the charge with this number."""
+    release = state.released.get(entry)
+    if release is None:
+        charged = 0 < entry <= len(state.entries) and state.entries[entry - 1].kind == "charge"
+        what = "was charged, but never finished" if charged else "is no charge; `covey ledger show` lists them"
+        raise LedgerError(f"{where}: entry {entry} {what}")
+    return document(connection, release, where=where)
+
+
 def accounts(state: State) -> tuple[Account, ...]:
     """Every data set with its total and what is spent."""
     return tuple(
-        Account(name, None if total is None else cost_of(total), cost_of(state.spent[name]))
+        Account(
+            name,
+            None if total is None else cost_of(total),
+            cost_of(state.spent[name]),
+            state.kinds[name],
+            {zone: cost_of(spent) for zone, spent in state.zones[name].spent.items()} if name in state.zones else {},
+        )
         for name, total in state.totals.items()
     )

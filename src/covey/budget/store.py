@@ -20,15 +20,16 @@ from covey.budget.chain import Entry, State, replay
 from covey.errors import LedgerError
 
 APPLICATION = 0x436F7679  # "Covy": what `file` and SQLite show as the application id
-FORMAT = 1
+FORMAT = 2
 _BUSY_SECONDS = 60.0
 
 _COLUMNS = ", ".join(f'"{name}"' for name in Entry._fields)
 _SCHEMA = {
     "entries": """CREATE TABLE entries (
   "sequence" INTEGER PRIMARY KEY, "kind" TEXT NOT NULL, "time" TEXT NOT NULL, "ledger" TEXT, "anchor" TEXT,
-  "dataset" TEXT, "epsilon" INTEGER, "delta" INTEGER, "purpose" TEXT, "key" TEXT, "parameters" TEXT,
-  "charge" INTEGER, "document" TEXT, "previous" TEXT NOT NULL, "hash" TEXT NOT NULL
+  "dataset" TEXT, "relation" TEXT, "unit" TEXT, "epsilon" INTEGER, "delta" INTEGER, "zones" TEXT, "purpose" TEXT,
+  "key" TEXT, "parameters" TEXT, "receipt" TEXT, "charge" INTEGER, "document" TEXT, "previous" TEXT NOT NULL,
+  "hash" TEXT NOT NULL
 )""",
     "head": """CREATE TABLE head ("one" INTEGER PRIMARY KEY, "sequence" INTEGER NOT NULL, "hash" TEXT NOT NULL)""",
     "releases": """CREATE TABLE releases ("sequence" INTEGER PRIMARY KEY, "document" BLOB NOT NULL)""",

@@ -30,6 +30,7 @@ class CellEngine(Sealed):
     first needed.
     """
 
+    unit: str | None = None
     nodes_at_once = None
 
     def __init__(self, grid: Grid, read: Callable[[], tuple[Integers, Integers]]) -> None:

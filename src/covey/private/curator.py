@@ -81,14 +81,15 @@ class Curator(Sealed):
         engine: Engine,
         *,
         domain: Domain,
-        neighbours: Neighbours,
         source: Source,
         reserve: Reserve,
         charge: Callable[[], None],
         progress: Callable[[int, int, str], None] | None = None,
     ) -> None:
+        if engine.unit != reserve.promise.unit:
+            raise BudgetError("the promise that pays is for another unit than the statistics are of")
         self.domain = domain
-        self.neighbours = neighbours
+        self.neighbours = reserve.promise.relation
         self._engine = engine
         self._source = source
         self._reserve = reserve
@@ -207,7 +208,7 @@ class Curator(Sealed):
         curators = []
         for engine in engines:
             part = self._narrowed(engine, self.domain)
-            part._reserve = Reserve(plan.cost())
+            part._reserve = Reserve(self._reserve.promise.with_cost(plan.cost()))
             part._reserve.open(plan)
             curators.append(part)
         self._desk.steps += (parts - 1) * len(plan.events)

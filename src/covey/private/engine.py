@@ -20,6 +20,11 @@ class Engine(Protocol):
     """A place where rows live. All answers are exact integers, independent of the order and batching of rows."""
 
     @property
+    def unit(self) -> str | None:
+        """What its statistics count one by one: None for rows, else the column whose equal values make one person."""
+        ...
+
+    @property
     def nodes_at_once(self) -> int | None:
         """How many nodes of a tree one pass may count; None: any number."""
         ...

@@ -326,7 +326,7 @@ class PeopleCount(RowEngine):
     def __init__(self, table: Table, domain: Domain, person: str, *, key: bytes) -> None:
         super().__init__(domain)
         table.check_person(person)
-        self._table, self._person, self._names = table, person, Names(key)
+        self._table, self._person, self._names, self.unit = table, person, Names(key), person
 
     def total(self, query: Query) -> NDArray[np.int64]:
         if not isinstance(query, PeopleByRows):

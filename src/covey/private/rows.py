@@ -35,6 +35,7 @@ Unit = Callable[[], Rows]
 class RowEngine(Sealed):
     """Additive statistics of units of rows. A subclass says where they come from, in an order that never changes."""
 
+    unit: str | None = None  # rows: see `Engine`
     nodes_at_once: int | None = MOST_CELLS  # of a tree, that one pass counts; None: any number
 
     def __init__(self, domain: Domain) -> None:

@@ -184,6 +184,7 @@ def arrow_type(kind: Any) -> Any:
 class SparkEngine(Sealed):
     """Answers by jobs on the cluster. The same frame gives the same integers, whatever its partitions."""
 
+    unit: str | None = None
     nodes_at_once = NODES
 
     def __init__(

@@ -201,7 +201,7 @@ class SparkPeople(RowEngine):
     def __init__(self, table: SparkTable, domain: Domain, person: str, *, key: bytes) -> None:
         super().__init__(domain)
         table.check_person(person)
-        self._table = table
+        self._table, self.unit = table, person
         told = table.frame.select(named(person).alias("who"))
         self._people = told.mapInArrow(partial(name_people, Names(key)), WHO).groupBy("low", "high").count()
 

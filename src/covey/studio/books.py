@@ -30,7 +30,9 @@ def ledger_page(book: Ledger, publications: list[dict[str, Any]]) -> dict[str, A
             }
             for entry, cost in ((entry, cost_of((entry.epsilon or 0, entry.delta or 0))) for entry in charges)
         ],
-        "publications": [{**each, "cost": 0.0} for each in publications],
+        "publications": [
+            {**each, "cost": 0.0, "covered_by": book.find(str(each.get("receipt")))} for each in publications
+        ],
     }
 
 

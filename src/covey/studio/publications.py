@@ -53,9 +53,7 @@ class Publications:
         contents = {
             "release.json": release.to_json(),
             "release.geojson": json.dumps(geojson(release, data), indent=2).encode(errors="replace"),
-            "report.html": report(
-                release, coreset, data, name=name, level=level, meaning=meaning, time=f"{now:%Y-%m-%d %H:%M UTC}"
-            ),
+            "report.html": report(release, coreset, data, name=name, level=level, meaning=meaning),
         }
         certificate = release.certificate
         entry = {
@@ -69,7 +67,7 @@ class Publications:
             "dataset": certificate.dataset,
             "seeded": certificate.seeded,
             "chosen": certificate.parameters.get("chosen"),
-            "covered_by": None if certificate.ledger is None else certificate.ledger.sequence,
+            "receipt": certificate.receipt,
         }
         for file, content in contents.items():
             write_whole(target / file, content)

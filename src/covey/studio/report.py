@@ -38,9 +38,7 @@ td.right, th.right { text-align: right; } .scroll { overflow-x: auto; } .promise
 """
 
 
-def report(
-    release: Release, coreset: Coreset, data: Opened, *, name: str, level: str, meaning: str, time: str
-) -> bytes:
+def report(release: Release, coreset: Coreset, data: Opened, *, name: str, level: str, meaning: str) -> bytes:
     """The whole page. Every text that came from a client or a file is escaped."""
     certificate = release.certificate
     seeded = '<p class="warning">Made with a known seed: not private. For tests only.</p>' if certificate.seeded else ""
@@ -49,7 +47,7 @@ def report(
 <title>{escape(name)}</title><style>{STYLE}</style></head><body>
 <h1>{escape(name)}</h1>
 <p class="soft">{len(release.centres)} centres ({escape(release.objective)}) of {escape(data.name)}, privacy level
-&ldquo;{escape(level)}&rdquo;, published {escape(time)}</p>{seeded}
+&ldquo;{escape(level)}&rdquo;</p>{seeded}
 <figure>{picture(release, coreset, data)}<figcaption>{caption(data)}</figcaption></figure>
 <h2>The centres</h2><div class="scroll">{centre_table(release, data)}</div>
 <p class="soft">Numbers of rows are noisy: the noise is what protects each person. A small one may be negative.</p>
@@ -147,7 +145,6 @@ def centre_table(release: Release, data: Opened) -> str:
 
 def certificate_table(release: Release) -> str:
     certificate = release.certificate
-    head = certificate.ledger
     facts = {
         "epsilon": in_full(certificate.epsilon),
         "delta": in_full(certificate.delta),
@@ -156,7 +153,7 @@ def certificate_table(release: Release) -> str:
         "algorithm": certificate.algorithm,
         "how it was chosen": str(certificate.parameters.get("choice", "in advance")),
         "data set": certificate.dataset or "not named",
-        "ledger": "none was kept" if head is None else f"entry {head.sequence}, {head.hash}",
+        "ledger": "none was kept" if certificate.receipt is None else f"receipt {certificate.receipt}",
         "made by": f"Covey {certificate.covey}",
     }
     rows = list(facts.items())

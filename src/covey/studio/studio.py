@@ -16,8 +16,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 import covey
 from covey import levels as slider
 from covey.budget.ledger import Ledger
@@ -105,7 +103,7 @@ class Studio:
         if dataset not in self._book.datasets():
             if self._book.path is not None:
                 raise ParameterError("dataset", "is not in the ledger; its keeper adds data sets and their totals")
-            self._book.add(dataset)
+            self._book.add(dataset, person=self.settings.person.column)
 
     def open_upload(self, upload: str, columns: Sequence[str] | None, lower: Any, upper: Any, dataset: Any) -> None:
         found = self.uploads.find(upload)
@@ -316,6 +314,7 @@ class Studio:
         self._not_seeded()
         with self._lock:
             data, zones = self._opened(), None if self._zones is None else self._zones.zones
+            seen = self._owner_ever
         if not self._fitting.acquire(blocking=False):
             raise Refusal(429, "another release is being computed; ask again in a moment", retry=1)
         try:
@@ -328,16 +327,11 @@ class Studio:
                 ledger=self._book,
                 dataset=data.dataset,
                 random_state=self.settings.seed,
+                choice=f"asked for with sight of raw data: {UNCOVERED}" if seen else None,
                 **asked,
             )
         finally:
             self._fitting.release()
-        with self._lock:
-            seen = self._owner_ever
-        if seen:
-            notes = release.certificate.parameters | {"choice": f"asked for with sight of raw data: {UNCOVERED}"}
-            certificate = msgspec.structs.replace(release.certificate, parameters=notes)
-            release = msgspec.structs.replace(release, certificate=certificate)
         return release.to_json()
 
     def _not_seeded(self) -> None:

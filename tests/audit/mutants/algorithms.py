@@ -183,10 +183,11 @@ MUTANTS = (
     mutant(
         "seed-in-production",
         "without a random_state all noise comes from seed 0, and the certificate does not say so",
-        "fitting:run",
+        "session:Session.__init__",
         {
-            "OsSource() if seed is None else SeededSource(seed)": "SeededSource(seed or 0)",
-            "seeded=source.seeded": "seeded=seed is not None",
+            "OsSource() if seed is None else SeededSource(seed)": (
+                "type('Unmarked', (SeededSource,), {'seeded': seed is not None})(seed or 0)"
+            )
         },
         killer="audit/test_checks_budget.py::test_without_a_seed_no_two_fits_have_the_same_noise",
     ),
@@ -194,7 +195,7 @@ MUTANTS = (
         "seed-unmarked",
         "the certificate of a seeded release does not say so",
         "fitting:run",
-        {"seeded=source.seeded": "seeded=False"},
+        {"seeded = session.source.seeded": "seeded = False"},
         killer="unit/test_estimator.py::test_a_seed_repeats_and_says_so",
     ),
     mutant(

@@ -7,6 +7,8 @@ RELEASES = "unit/test_budget_ledger.py::TestReleases::"
 ACCOUNT = "unit/test_budget_accountant.py::"
 AMPLIFY = "unit/test_amplify.py::"
 MERGE = "unit/test_coreset_merge.py::"
+PROMISE = "unit/test_promise.py::"
+LEAVES = "unit/test_what_leaves.py::"
 
 MUTANTS = (
     mutant(
@@ -92,12 +94,13 @@ MUTANTS = (
         "a key whose charge was never finished is not charged again, although rows were read twice",
         "budget.ledger:Ledger.charge",
         {
-            "rules.affordable(state, dataset, units)": (
+            "rules.affordable(state, dataset, price.units)": (
                 "old = next((e for e in state.entries if hashed is not None and e.kind == 'charge' and "
                 "e.key == hashed), None)\n"
                 "        if old is not None:\n"
-                "            return Receipt(state.ledger, old.sequence, old.hash, dataset, cost_of(units))\n"
-                "        rules.affordable(state, dataset, units)"
+                "            cost = cost_of(price.units)\n"
+                "            return Receipt(old.receipt, state.ledger, old.sequence, old.hash, dataset, cost)\n"
+                "        rules.affordable(state, dataset, price.units)"
             )
         },
         killer=RELEASES + "test_an_unfinished_key_is_charged_again",
@@ -128,7 +131,7 @@ MUTANTS = (
         "chain-unchecked",
         "entries of the ledger can be changed unnoticed",
         "budget.chain:replay",
-        {'or entry.hash != digest("covey-ledger-1", *entry[:-1])': ""},
+        {"or entry.hash != digest(FORMAT, *entry[:-1])": ""},
         killer="unit/test_budget_ledger_tamper.py::"
         "test_changes_by_sql_are_noticed_and_named[statements0-entry 4 was changed]",
     ),
@@ -227,5 +230,110 @@ MUTANTS = (
         "group:_tails",
         {"tails[j - 1] = total": "tails[j - 1] = total / 2"},
         killer="unit/test_group.py::test_no_bound_is_ever_violated_by_a_mechanism_that_loses_all_it_may[5]",
+    ),
+    mutant(
+        "types-added",
+        "promises of different types are added: an epsilon for rows to one for people",
+        "budget.promise:Promise._same",
+        {"if self.kind != other.kind:": "if False:"},
+        killer=PROMISE + "test_promises_of_different_types_do_not_add_up",
+    ),
+    mutant(
+        "type-of-a-data-set-ignored",
+        "a ledger charges a promise of another type as it is",
+        "budget.rules:priced",
+        {"meant = promise.to(kind)": "meant = promise", "if promise.kind != kind and not converting:": "if False:"},
+        killer=PROMISE + "test_a_ledger_of_people_refuses_a_fit_of_rows",
+    ),
+    mutant(
+        "replace-one-counts-as-add-remove",
+        "a promise for replacing a row is taken for one about adding or removing it",
+        "budget.promise:Promise.to",
+        {"if self.relation is Neighbours.REPLACE_ONE:": "if False:"},
+        killer=PROMISE + "test_a_ledger_of_add_remove_refuses_a_fit_of_replace_one",
+    ),
+    mutant(
+        "rows-count-as-people",
+        "a promise for each row is taken for one for people, of whom no row was capped",
+        "budget.promise:Promise.to",
+        {"if self.unit is None and kind.unit is not None:": "if False:"},
+        killer=PROMISE + "test_what_is_not_proven_is_refused",
+    ),
+    mutant(
+        "conversion-at-half-price",
+        "a promise for people costs a ledger of rows no more than it says",
+        "budget.promise:Promise.to",
+        {"(self.unit is not None) + (": "("},
+        killer=PROMISE + "test_what_is_proven_converts_at_the_price_of_its_chain",
+    ),
+    mutant(
+        "converted-delta-doubled",
+        "a conversion doubles delta, which the second step needs e^epsilon times",
+        "budget.people:group_cost",
+        {"if each.delta == 0 or each.epsilon == 0:": "if True:"},
+        killer=PROMISE + "test_what_is_proven_converts_at_the_price_of_its_chain",
+    ),
+    mutant(
+        "disjoint-rows-for-people",
+        "that two sets share no row counts as that they share no person",
+        "budget.promise:Promise.largest",
+        {"if witness.unit != self.unit:": "if False:"},
+        killer=PROMISE + "test_a_maximum_needs_a_witness_about_the_same_unit",
+    ),
+    mutant(
+        "handed-on-and-kept",
+        "what a reserve hands on for the rows of people can be spent here too",
+        "budget.plan:Reserve._take_rest",
+        {"self._opened = self.promise.cost": "pass"},
+        killer=PROMISE + "test_what_is_handed_on_is_gone",
+    ),
+    mutant(
+        "zones-forgotten",
+        "a data set with zones is charged for fits without them, and nobody is told",
+        "budget.rules:priced",
+        {"bound.of != (None if zones is None else zones.of) and not converting": "False"},
+        killer=PROMISE + "test_the_zones_of_a_data_set_are_bound_by_its_first_charge",
+    ),
+    mutant(
+        "zone-total-not-raised",
+        "a fit without the zones of its data set does not raise what their rows were charged",
+        "budget.chain:ZoneTotals.add",
+        {"more = own.get(name, whole)": "more = own.get(name, (0, 0))"},
+        killer=PROMISE + "test_zones_that_are_left_out_raise_their_total",
+    ),
+    mutant(
+        "chain-hash-published",
+        "a certificate shows the hash of its charge, which commits to everything that the ledger held before",
+        "session:Session.receipt.fget",
+        {"self._receipt.receipt if durable": "self._receipt.hash if durable"},
+        killer=LEAVES + "test_what_else_a_ledger_holds_changes_no_byte_of_a_release",
+    ),
+    mutant(
+        "sequence-published",
+        "a receipt holds the number of its entry, and so how often the ledger was charged",
+        "session:Session.receipt.fget",
+        {"self._receipt.receipt if durable": "f'{self._receipt.sequence:064x}' if durable"},
+        killer=LEAVES + "test_what_else_a_ledger_holds_changes_no_byte_of_a_release",
+    ),
+    mutant(
+        "anchor-unsalted",
+        "the anchor shows the hash of the newest entry, against which guesses can be tried",
+        "budget.anchor:_mark",
+        {'digest("covey-anchor-2", state.salt, state.entries[sequence - 1].hash)': "state.entries[sequence - 1].hash"},
+        killer="unit/test_budget_ledger_tamper.py::TestAnchor::test_it_tells_nothing_of_what_the_entries_hold",
+    ),
+    mutant(
+        "seed-in-a-durable-ledger",
+        "a seeded trial is stored in a ledger file",
+        "session:Session.__init__",
+        {"if ledger is not None and ledger.path is not None and seed is not None:": "if False:"},
+        killer=PROMISE + "test_seeded_noise_is_not_charged_to_a_file",
+    ),
+    mutant(
+        "receipt-is-proof-enough",
+        "a file with the receipt of a charge passes for the release, whatever it holds",
+        "cli_ledger:compare",
+        {"if content == stored:": "if True:"},
+        killer="unit/test_cli.py::test_a_release_is_got_again_and_compared_with_a_file",
     ),
 )

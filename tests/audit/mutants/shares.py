@@ -50,22 +50,36 @@ MUTANTS = (
         "sample-amplified-beyond-the-rate",
         "the algorithm may spend on a sample what a smaller rate would allow",
         "sampling:thin",
-        {"inner = inner_cost(left, rate=rate)": "inner = inner_cost(left, rate=rate / 2)"},
+        {"inner = reserve.on_sample(rate)": "inner = reserve.on_sample(rate / 2)"},
         killer=CHECKS + "test_what_is_spent_on_a_sample_amplifies_to_what_was_named",
     ),
     mutant(
         "fixed-sample-amplified-beyond-its-rate",
         "a fixed sample where rows are replaced is amplified by a smaller rate than size/number",
         "sampling:_exact_size",
-        {"inner = inner_cost(cost, rate=Fraction(size, n))": "inner = inner_cost(cost, rate=Fraction(size, n + size))"},
+        {"reserve.on_sample(Fraction(size, n))": "reserve.on_sample(Fraction(size, n + size))"},
         killer=CHECKS + "test_what_is_spent_on_a_sample_amplifies_to_what_was_named",
     ),
     mutant(
         "poisson-under-replace-one",
         "rows are sampled by coins where they are replaced, for which the amplification is not proven",
         "sampling:thin",
-        {"if neighbours is Neighbours.REPLACE_ONE:": "if False:"},
+        {"if reserve.promise.relation is Neighbours.REPLACE_ONE:": "if False:"},
         killer=CHECKS + "test_what_is_spent_on_a_sample_amplifies_to_what_was_named",
+    ),
+    mutant(
+        "counted-before-the-charge",
+        "where rows are replaced, a sample counts them before anything is charged",
+        "sampling:thin",
+        {"session.charge()": "pass"},
+        killer="unit/test_sampling.py::test_the_public_number_of_rows_is_read_after_the_charge",
+    ),
+    mutant(
+        "people-paid-for-as-rows",
+        "the choice of a cap, which counts people, is paid for by a promise for rows",
+        "private.curator:Curator.__init__",
+        {"if engine.unit != reserve.promise.unit:": "if False:"},
+        killer="unit/test_curator.py::test_the_promise_that_pays_is_for_the_unit_of_the_statistics",
     ),
     mutant(
         "streamed-parts-overlap",
@@ -152,7 +166,7 @@ MUTANTS = (
         "cap-chosen-for-nothing",
         "the choice of the cap is not taken off epsilon",
         "people:cap",
-        {"cost = Cost(rest, cost.delta)": "pass"},
+        {"choosing = whole.part(": "choosing = Reserve(whole.promise).part("},
         killer=PEOPLE + "test_the_choice_of_m_is_noisy_and_paid_for",
     ),
     mutant(
@@ -252,14 +266,18 @@ MUTANTS = (
         "levels-of-people-priced-as-rows",
         "the slider's noise for a person with m rows is that for a single row",
         "levels:_run",
-        {"row_cost(Cost(epsilon), rows=person.rows).epsilon": "Cost(epsilon).epsilon"},
+        {
+            "reserve.for_rows(cap=person.rows), [epsilon / person.rows for epsilon in each]": (
+                "Reserve(Promise.of(each[-1])), each"
+            )
+        },
         killer="unit/test_levels_people.py::test_noise_is_for_m_rows",
     ),
     mutant(
         "levels-of-people-uncapped",
         "the slider counts all rows of a person, with noise for m of them",
         "levels:_run",
-        {"if person.column is not None:": "if False:"},
+        {"kept = cap_rows(kept, domain, person.column, most=person.rows, key=new_key(session.source))": "pass"},
         killer="unit/test_levels_people.py::test_a_person_with_many_rows_moves_every_level_by_at_most_m_rows",
     ),
     mutant(
