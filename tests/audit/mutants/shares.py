@@ -202,8 +202,8 @@ MUTANTS = (
         "a zone with a larger epsilon than all other rows is accepted",
         "zones:read_zones",
         {
-            "if area.epsilon > epsilon:": (
-                "if area.epsilon > epsilon:\n            rates.append(ALWAYS)\n            continue\n        if False:"
+            "if float_at_least(area.epsilon) >= float_at_least(epsilon):": (
+                "if area.epsilon >= epsilon:\n            rates.append(ALWAYS)\n            continue\n        if False:"
             )
         },
         killer=CHECKS + "test_a_zone_is_never_looser_than_the_rest",
