@@ -98,7 +98,8 @@ class Region:
     """Polygons with holes, as in GeoJSON, longitude first. Their borders belong to them, those of their holes too.
 
     Polygons that overlap add up. A ring that crosses or touches itself is refused, and so is a hole that crosses
-    another ring or lies outside: nobody is left out by how a tangle is read. A polygon across the 180th meridian must be cut in two there, as GeoJSON asks.
+    another ring or lies outside: nobody is left out by how a tangle is read. A polygon across the 180th meridian must
+    be cut in two there, as GeoJSON asks.
     """
 
     polygons: tuple[NDArray[np.float64], ...]  # of each: its edges, those of its holes too, as x1, y1, x2, y2
@@ -170,7 +171,7 @@ def _polygons(document: Any, name: str) -> Iterator[Any]:
 
 
 def _edges(rings: Any, name: str) -> NDArray[np.float64]:
-    """The edges of a polygon's rings, closed if they are not. What these enclose is the same by every rule (rings.py)."""
+    """The edges of a polygon's rings, closed if they are not. What they enclose is clear: see rings.py."""
     parts = []
     try:
         for ring in rings:

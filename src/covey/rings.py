@@ -42,7 +42,7 @@ def check_rings(rings: Sequence[Floats], name: str) -> None:
         return
     for i, j in _near_pairs(edges, name):
         other = (after[i] != j) & (after[j] != i)  # neighbours were looked at above
-        i, j = i[other], j[other]  # noqa: PLW2901
+        i, j = i[other], j[other]
         crosses, touches, along = _meetings(edges[i], edges[j])
         same = ring[i] == ring[j]
         for bad, words in (

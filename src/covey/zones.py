@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -110,7 +110,7 @@ class Zones:
             raise ParameterError("zones", f"have more than {MOST_EDGES:,} corners; simplify the polygons")
         return Regions(domain, areas)
 
-    def witnesses(self, regions: Regions) -> list[NDArray[np.float64] | None]:
+    def witnesses(self, regions: Regions) -> Iterator[NDArray[np.float64] | None]:
         """For each zone a row that gets its epsilon, and last a row in no zone; None where none can be found."""
         return find_rows(regions, [self._area(regions.domain, [each]) for each in self.zones])
 
@@ -298,8 +298,8 @@ def read_zones(
 ) -> Thinning | None:
     """What a user passed as `zones`, checked against the epsilon that all other rows get; None for no zones.
 
-    Every epsilon of a zone is one that some row within the bounds gets, and so is that of all others unless zones may be
-    `everywhere`: at a node, which prints nothing.
+    Every epsilon of a zone is one that some row within the bounds gets, and so is that of all others, unless zones may
+    be `everywhere`: at a node, which prints nothing.
     """
     if zones is None:
         return None
@@ -322,15 +322,15 @@ def read_zones(
 
 def _check_told(zones: Zones, regions: Regions, *, everywhere: bool) -> None:
     """Refuse zones whose promise no row would get, and zones that leave no row with the promise of all others."""
-    *rows, outside = zones.witnesses(regions)
-    for zone, row in zip(zones.zones, rows, strict=True):
-        if row is None:
+    rows = zones.witnesses(regions)
+    for zone in zones.zones:
+        if next(rows) is None:
             raise ParameterError(
                 "zones",
-                f"no row can be found that gets the epsilon of {zone.name!r}: it lies outside the bounds (are longitude "
-                "and latitude exchanged?), or stricter zones cover it; leave it out, or draw it anew",
+                f"no row can be found that gets the epsilon of {zone.name!r}: it lies outside the bounds (are longitude"
+                " and latitude exchanged?), or stricter zones cover it; leave it out, or draw it anew",
             )
-    if outside is None and not everywhere:
+    if not everywhere and next(rows) is None:
         raise ParameterError(
             "zones", "cover all of the bounds, so no row gets the epsilon of all others; choose a smaller epsilon"
         )

@@ -141,7 +141,7 @@ def _points_along(lines: NDArray[np.float64], per_axis: int) -> NDArray[np.float
 
 
 def parts_within(lines: NDArray[np.float64], low: float, high: float) -> tuple[NDArray[np.float64], ...]:
-    """The edges that enter the square from low to high: their starts and ways, and at what shares they enter and leave."""
+    """The edges that enter the square from low to high: starts, ways, and the shares at which they enter and leave."""
     start, way = lines[:, :2], lines[:, 2:] - lines[:, :2]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         enter, leave = (low - start) / way, (high - start) / way

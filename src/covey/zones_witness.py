@@ -9,7 +9,7 @@ zones: whoever draws such zones is asked to draw them anew.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import ceil, prod
 
 import numpy as np
@@ -27,7 +27,7 @@ _BESIDE = BORDER + 2  # lattice steps: off a border
 _BLOCK = 1 << 20
 
 
-def find_rows(regions: Regions, zones: Sequence[Area]) -> list[Floats | None]:
+def find_rows(regions: Regions, zones: Sequence[Area]) -> Iterator[Floats | None]:
     """For each zone a row whose strictest zone has its epsilon, in the units of the data; last, a row in no zone.
 
     zones : each as an area of its own. None where no row was found; a row that is given is within the bounds, and it is
@@ -37,17 +37,17 @@ def find_rows(regions: Regions, zones: Sequence[Area]) -> list[Floats | None]:
     numbers = {area.epsilon: i for i, area in enumerate(regions.areas, start=1)}
     edges = sum(len(each) for area in regions.areas for each in area.polygons)
     tried = [_tries(domain, zone, (), _FEW) for zone in asked]
-    index = np.split(regions.index(_judged(np.concatenate(tried), domain)), np.cumsum([len(each) for each in tried])[:-1])
-    found = []
+    index = np.split(
+        regions.index(_judged(np.concatenate(tried), domain)), np.cumsum([len(each) for each in tried])[:-1]
+    )
     for zone, points, seen in zip(asked, tried, index, strict=True):
         number = 0 if zone is None else numbers[zone.epsilon]
         row = _one_of(zone, points[seen == number], domain)
         stricter = regions.areas[: number - 1] if number else regions.areas
         if row is None and stricter:
-            points = _tries(domain, zone, stricter, min(_MANY, _WORK // max(edges, 1)))  # noqa: PLW2901
+            points = _tries(domain, zone, stricter, min(_MANY, _WORK // max(edges, 1)))
             row = _one_of(zone, points[regions.index(_judged(points, domain)) == number], domain)
-        found.append(row)
-    return found
+        yield row
 
 
 def _judged(points: Floats, domain: Domain) -> Rows:
@@ -80,7 +80,8 @@ def _tries(domain: Domain, zone: Area | None, stricter: Sequence[Area], count: i
     areas = [each for each in (zone, *stricter) if each is not None]
     boxes = np.concatenate([np.empty((0, 2, d)), *(each.boxes for each in areas)])
     axes = next((each.axes for each in areas if each.polygons), ())
-    slots = [_along(boxes[:, :, j], low[j], high[j], limit)[:, None] for j in range(d)]
+    free = (low <= -limit) & (high >= limit) & (zone is not None)  # any place is as good as any other, but for boxes
+    slots = [_along(boxes[:, :, j], low[j], high[j], free=bool(free[j]))[:, None] for j in range(d)]
     if axes:
         pair = np.stack([each.ravel() for each in np.meshgrid(*(slots[j][: _FEW // 8] for j in axes))], axis=1)
         pair = np.concatenate([pair, _on_map(zone, stricter, axes, low[list(axes)], high[list(axes)])])
@@ -112,18 +113,15 @@ def _ends(zone: Area | None, d: int) -> tuple[Floats, Floats]:
     return low, high
 
 
-def _along(boxes: Floats, low: float, high: float, limit: float) -> Floats:
+def _along(boxes: Floats, low: float, high: float, *, free: bool) -> Floats:
     """What is worth trying along an axis: nearest to the middle of the bounds, the ends, and beside every box."""
     beside = np.concatenate([boxes[:, 0] - _BESIDE, boxes[:, 1] + _BESIDE, boxes[:, 0], boxes[:, 1]])
     beside = beside[(beside >= low) & (beside <= high)]
-    free = low <= -limit and high >= limit and not beside.size
-    ends = [] if free else [(low + high) / 2, low, high]
+    ends = [] if free and not beside.size else [(low + high) / 2, low, high]
     return np.array([np.clip(0.0, low, high), *ends, *np.unique(beside)])
 
 
-def _on_map(
-    zone: Area | None, stricter: Sequence[Area], axes: Sequence[int], low: Floats, high: Floats
-) -> Floats:
+def _on_map(zone: Area | None, stricter: Sequence[Area], axes: Sequence[int], low: Floats, high: Floats) -> Floats:
     """What is worth trying on the two axes of polygons: on a zone's edges, on a grid, and where other borders are."""
     limit = float(next(each for each in (zone, *stricter) if each is not None).domain.limit)
     frame = _outlines(np.array([[[-limit] * 2, [limit] * 2]]))

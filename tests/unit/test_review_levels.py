@@ -207,7 +207,7 @@ def test_zones_that_no_row_can_be_in_are_refused():
     with pytest.raises(ParameterError, match="outside the bounds"):
         read_zones([(Box(lon=(10, 11)), 0.1)], epsilon=Fraction(1), domain=city)
     some = collection(rectangle(-74.05, 40.75, -74.04, 40.76), rectangle(-75, 41, -74.5, 42))
-    with pytest.raises(ParameterError, match="'zone 2'.*outside the bounds"):
+    with pytest.raises(ParameterError, match=r"'zone 2'.*outside the bounds"):
         read_zones(some, epsilon=Fraction(1), domain=city)
 
 
