@@ -16,8 +16,9 @@ from covey.errors import FormatError
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
+MOST_CORNERS = 1_000_000
 MOST_PAIRS, MOST_MEETING = 30_000_000, 4_000_000  # of edges that are near, and whose boxes meet: a second or two
-_TANGLE = "a polygon has too many long edges side by side; simplify it"
+_TANGLE = "a polygon has too many corners, or too many long edges side by side; simplify it"
 _AT_ONCE = 1 << 20
 _FEW = 1_500  # edges whose pairs are all looked at
 _SURE = 2.0**-50  # of the two products: more than a determinant in floats can be wrong by
@@ -29,8 +30,10 @@ def check_rings(rings: Sequence[Floats], name: str) -> None:
     A ring may not meet itself anywhere but at the corner that two neighbours share. Rings of one polygon may touch in
     points, as a hole may touch the border, but neither cross nor run along one another; and a hole lies in the first.
     """
-    edges = np.concatenate([np.hstack([each, np.roll(each, -1, axis=0)]) for each in rings])
     sizes = np.array([len(each) for each in rings])
+    if sizes.sum() > MOST_CORNERS:
+        raise FormatError(f"{name}: {_TANGLE}")
+    edges = np.concatenate([np.hstack([each, np.roll(each, -1, axis=0)]) for each in rings])
     ring = np.repeat(np.arange(len(rings)), sizes)
     after = np.arange(len(edges)) + 1
     ends = np.cumsum(sizes)

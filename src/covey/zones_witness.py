@@ -44,7 +44,7 @@ def find_rows(regions: Regions, zones: Sequence[Area]) -> Iterator[Floats | None
         number = 0 if zone is None else numbers[zone.epsilon]
         row = _one_of(zone, points[seen == number], domain)
         stricter = regions.areas[: number - 1] if number else regions.areas
-        if row is None and stricter:
+        if row is None:
             points = _tries(domain, zone, stricter, min(_MANY, _WORK // max(edges, 1)))
             row = _one_of(zone, points[regions.index(_judged(points, domain)) == number], domain)
         yield row
@@ -84,7 +84,8 @@ def _tries(domain: Domain, zone: Area | None, stricter: Sequence[Area], count: i
     slots = [_along(boxes[:, :, j], low[j], high[j], free=bool(free[j]))[:, None] for j in range(d)]
     if axes:
         pair = np.stack([each.ravel() for each in np.meshgrid(*(slots[j][: _FEW // 8] for j in axes))], axis=1)
-        pair = np.concatenate([pair, _on_map(zone, stricter, axes, low[list(axes)], high[list(axes)])])
+        there = _on_map(zone, stricter, axes, low[list(axes)], high[list(axes)], count=count)
+        pair = np.concatenate([pair, there])
         slots = [pair[:: ceil(len(pair) / count)], *(slots[j] for j in range(d) if j not in axes)]
     order = [*axes, *(j for j in range(d) if j not in axes)]
     count = min(count, max(_FEW, (1 << 22) // d))
@@ -121,14 +122,17 @@ def _along(boxes: Floats, low: float, high: float, *, free: bool) -> Floats:
     return np.array([np.clip(0.0, low, high), *ends, *np.unique(beside)])
 
 
-def _on_map(zone: Area | None, stricter: Sequence[Area], axes: Sequence[int], low: Floats, high: Floats) -> Floats:
+def _on_map(
+    zone: Area | None, stricter: Sequence[Area], axes: Sequence[int], low: Floats, high: Floats, *, count: int
+) -> Floats:
     """What is worth trying on the two axes of polygons: on a zone's edges, on a grid, and where other borders are."""
     limit = float(next(each for each in (zone, *stricter) if each is not None).domain.limit)
     frame = _outlines(np.array([[[-limit] * 2, [limit] * 2]]))
     own = frame if zone is None else np.concatenate([*zone.polygons, _outlines(zone.boxes[:, :, list(axes)])])
     start, way, first, last = parts_within(own, -limit - BORDER, limit + BORDER)
-    on = [start + way * share[:, None] for share in (first, last, (first + last) / 2)]
-    across = 64 if stricter else 5
+    nearest = np.clip(-(start * way).sum(axis=1) / np.maximum(np.square(way).sum(axis=1), 1e-300), first, last)
+    on = [start + way * share[:, None] for share in (first, last, (first + last) / 2, nearest)]
+    across = 64 if count > _FEW else 5
     lines = [np.linspace(a, b, across) for a, b in zip(low, high, strict=True)]
     grid = np.stack([each.ravel() for each in np.meshgrid(*lines)], axis=1)
     boxes = [_outlines(each.boxes[:, :, list(axes)]) for each in stricter]
@@ -141,7 +145,7 @@ def _on_map(zone: Area | None, stricter: Sequence[Area], axes: Sequence[int], lo
     marks = _some(marks[((marks >= low - _BESIDE) & (marks <= high + _BESIDE)).all(axis=1)], 256)
     steps = [np.array([a, b]) * far for far in (_BESIDE, 64.0, 2.0**12) for a in (-1, 0, 1) for b in (-1, 0, 1)]
     beside = [marks + step for step in steps] if len(marks) else []
-    return np.concatenate([_some(np.concatenate(on), 256), grid, *beside])
+    return np.concatenate([_some(np.concatenate(on), count // 2), grid, *beside])
 
 
 def _outlines(boxes: Floats) -> Floats:

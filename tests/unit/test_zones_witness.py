@@ -64,6 +64,8 @@ MANY = Ball(1.0).domain(None, 40)
         (zones((0.1, box(0, 0.5)), (0.1, box(0.1, 0.2))), DOMAIN),
         (of((0.1, (-1, 0), (-1, 1)), (0.2, (0, 1), (-1, 0.5)), (0.3, (-0.5, 0.5), (0, 0.75))), DOMAIN),
         (of((0.1, (0.9999, 2), (-3, 3))), BALL),
+        (zones((0.1, [[0.95, -0.3], [2, -0.3], [2, 9], [0.95, 9]])), BALL),
+        (zones((0.1, [[0.999, -0.6], [2, -0.6], [2, 9], [0.999, 9]])), BALL),
         (of((0.1, *[(0.15, 1)] * 40)), MANY),
     ],
     ids=[
@@ -78,6 +80,8 @@ MANY = Ball(1.0).domain(None, 40)
         "covered by one of its own epsilon",
         "boxes, a part is left",
         "at the rim of a ball",
+        "a polygon at the rim of a ball",
+        "a polygon that hardly enters a ball",
         "at the rim of a ball of many columns",
     ],
 )
