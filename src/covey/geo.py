@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from covey.errors import FormatError, ParameterError
+from covey.rings import area, check_rings
 
 LONGITUDE = ("lon", "lng", "long", "longitude", "x_lon")
 LATITUDE = ("lat", "latitude", "y_lat")
 _BORDER = 1e-12  # of the largest coordinate: a point this near to a border lies on it
 _BLOCK = 1 << 20  # points x edges looked at together
+_FARTHEST = 1e100  # no coordinate of anything, but its square is still a number
 
 
 def find_axes(columns: Sequence[str], lon: str | None = None, lat: str | None = None) -> tuple[int, int]:
@@ -33,6 +35,11 @@ def find_axes(columns: Sequence[str], lon: str | None = None, lat: str | None = 
             raise ParameterError(parameter, f"name the column that is the {meaning}; there are {options}")
         places.append(found[0])
     return places[0], places[1]
+
+
+def is_map(names: Sequence[str]) -> bool:
+    """Whether two columns are longitude and latitude by their names."""
+    return _is(names[0], LONGITUDE) and _is(names[1], LATITUDE)
 
 
 def _is(name: str, usual: Iterable[str]) -> bool:
@@ -77,7 +84,7 @@ def thin(points: Any, zones: Any, *, epsilon: float, bounds: Any = None) -> Any:
         bounds = Box(*whole) if names is None else Box.of({names[east]: whole[0], names[north]: whole[1]})
     domain = resolve_bounds(bounds, names=table.names, width=table.width)
     table.check_numeric(domain.columns if table.names is not None else None)
-    thinning = read_zones(zones, epsilon=amount("epsilon", epsilon), domain=domain)
+    thinning = read_zones(zones, epsilon=amount("epsilon", epsilon), domain=domain, everywhere=True)
     if thinning is None:
         raise ParameterError("zones", "must be given; without zones there is nothing to thin")
     keep = thinning.rows(table, OsSource()).mask()
@@ -90,7 +97,9 @@ def thin(points: Any, zones: Any, *, epsilon: float, bounds: Any = None) -> Any:
 class Region:
     """Polygons with holes, as in GeoJSON, longitude first. Their borders belong to them, those of their holes too.
 
-    A polygon across the 180th meridian must be cut in two there, as GeoJSON asks.
+    Polygons that overlap add up. A ring that crosses or touches itself is refused, and so is a hole that crosses
+    another ring or lies outside: nobody is left out by how a tangle is read. A polygon across the 180th meridian must
+    be cut in two there, as GeoJSON asks.
     """
 
     polygons: tuple[NDArray[np.float64], ...]  # of each: its edges, those of its holes too, as x1, y1, x2, y2
@@ -120,6 +129,8 @@ class Region:
 
 def inside(points: NDArray[np.float64], edges: NDArray[np.float64], *, near: float | None = None) -> NDArray[np.bool_]:
     """Even-odd rule over all rings of one polygon: a ray to the east crosses its edges an odd number of times.
+
+    Of rings as `Region.read` takes them, this is what every other rule says too.
 
     near : how far from an edge a point still lies on it; by default a rounding error.
     """
@@ -160,23 +171,29 @@ def _polygons(document: Any, name: str) -> Iterator[Any]:
 
 
 def _edges(rings: Any, name: str) -> NDArray[np.float64]:
-    """The edges of a polygon's rings, closed if they are not."""
+    """The edges of a polygon's rings, closed if they are not. What they enclose is clear: see rings.py."""
     parts = []
     try:
         for ring in rings:
             corners = np.array([position[:2] for position in ring], dtype=np.float64)
-            if corners.ndim != 2 or corners.shape[1] != 2 or not np.isfinite(corners).all():
+            if corners.ndim != 2 or corners.shape[1] != 2 or not (np.abs(corners) <= _FARTHEST).all():
                 raise ValueError
-            if len(np.unique(corners, axis=0)) < 3:
+            if len(set(map(tuple, corners.tolist()))) < 3:
                 raise FormatError(f"{name}: a ring of a polygon has fewer than three corners")
-            parts.append(np.hstack([corners, np.roll(corners, -1, axis=0)]))
+            parts.append(corners[(corners != np.roll(corners, 1, axis=0)).any(axis=1)])
     except (TypeError, ValueError, KeyError, IndexError, OverflowError) as error:
         if isinstance(error, FormatError):
             raise
         raise FormatError(f"{name}: a polygon must be rings of [longitude, latitude] positions") from None
     if not parts:
         raise FormatError(f"{name}: a polygon without rings holds no area")
-    return np.concatenate(parts)
+    with np.errstate(all="ignore"):
+        check_rings(parts, name)
+        edges = [np.hstack([each, np.roll(each, -1, axis=0)]) for each in parts]
+        for hole in parts[1:]:  # rings do not cross, so that some corners speak for all, and a larger ring is around
+            if area(hole) >= area(parts[0]) or not inside(hole[:: 1 + len(hole) // 16], edges[0]).all():
+                raise FormatError(f"{name}: a hole lies outside its polygon; the first ring is the outer one")
+    return np.concatenate(edges)
 
 
 def read_json(path: str | os.PathLike[str], name: str) -> Any:

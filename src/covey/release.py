@@ -84,22 +84,31 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         return frozenset(found)
 
     def _zones_and_choice(self) -> list[str]:
-        """What is promised to rows in zones, and how a privacy level was chosen."""
-        lines = []
+        """What is promised to rows in zones, and how a privacy level was chosen; of every part too, none left out."""
+        leaves = self.leaves() if self.parts else []
+        of_parts: dict[str, list[int]] = {}
+        for number, part in enumerate(leaves, start=1):
+            for words in part._own_words():
+                of_parts.setdefault(words, []).append(number)
+        lines = [f"{words[:1].upper()}{words[1:]}." for words in self._own_words()]
+        for words, numbers in of_parts.items():
+            told = f"Part {', '.join(map(str, numbers))}" if len(numbers) < len(leaves) else "Each part"
+            lines.append(f"{told} of {len(leaves)}, by itself: {words}.")
+        return lines
+
+    def _own_words(self) -> list[str]:
         zones, choice = self.parameters.get("zones"), self.parameters.get("choice")
         given = [each.get("epsilon") for each in zones if isinstance(each, dict)] if isinstance(zones, list) else []
-        amounts = [float(each) for each in given if isinstance(each, int | float)]
+        amounts = [float(each) for each in given if isinstance(each, int | float) and each < self.epsilon]
+        lines = []
         if amounts:
             told = ", ".join(in_full(each) for each in sorted(set(amounts)))
             where = f"{len(amounts)} zones" if len(amounts) > 1 else "zone"
             lines.append(
-                f"Rows in its {where} are promised more: epsilon = {told}; moving a row across a border of a zone is "
-                "covered by both amounts together."
+                f"rows in its {where} are promised more: epsilon = {told}; moving a row across a border of a zone is "
+                "covered by both amounts together"
             )
-        of_parts = [each.parameters.get("choice") for each in self.leaves()] if self.parts else []
-        words = [each for each in [choice, *of_parts] if isinstance(each, str)]
-        uncovered = [each for each in words if each == choice or UNCOVERED in each]
-        return lines + [f"{each[:1].upper()}{each[1:]}." for each in dict.fromkeys(uncovered)]
+        return [*lines, choice] if isinstance(choice, str) else lines
 
     @property
     def statement(self) -> str:

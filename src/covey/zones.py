@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -21,7 +21,7 @@ from covey.budget.accountant import Cost
 from covey.budget.promise import Promise, ZonePromises
 from covey.errors import FormatError, ParameterError
 from covey.events import exactly, float_at_least
-from covey.geo import Region, find_axes, read_json
+from covey.geo import Region, find_axes, is_map, read_json
 from covey.noise.coins import Probability, exp_bounds
 from covey.noise.source import Source, new_key
 from covey.private.people import CappedTable
@@ -29,6 +29,7 @@ from covey.private.tables import Table
 from covey.private.zones import ALWAYS, Coins, ZonedTable
 from covey.public import Box, Domain, Neighbours, Person
 from covey.zones_map import Area, Regions
+from covey.zones_witness import find_rows
 
 MOST_ZONES, MOST_KINDS, MOST_EDGES = 1_000, 64, 100_000
 WORLD = (180.0, 90.0)
@@ -106,20 +107,25 @@ class Zones:
     def on(self, domain: Domain) -> Regions:
         """The zones on the lattice of a domain, the strictest first."""
         kinds = sorted({each.epsilon for each in self.zones})
-        areas = tuple(self._area(domain, kind) for kind in kinds)
+        areas = tuple(self._area(domain, [each for each in self.zones if each.epsilon == kind]) for kind in kinds)
         if sum(len(edges) for area in areas for edges in area.polygons) > MOST_EDGES:
             raise ParameterError("zones", f"have more than {MOST_EDGES:,} corners; simplify the polygons")
         return Regions(domain, areas)
 
-    def _area(self, domain: Domain, epsilon: Fraction) -> Area:
-        mine = [each.region for each in self.zones if each.epsilon == epsilon]
+    def witnesses(self, regions: Regions) -> Iterator[NDArray[np.float64] | None]:
+        """For each zone a row that gets its epsilon, and last a row in no zone; None where none can be found."""
+        return find_rows(regions, [self._area(regions.domain, [each]) for each in self.zones])
+
+    def _area(self, domain: Domain, zones: Sequence[Zone]) -> Area:
+        """Zones of one epsilon."""
+        mine = [each.region for each in zones]
         regions = [each for each in mine if isinstance(each, Region)]
         axes = self._axes(domain) if regions else (0, 0)
         _check_world(regions, domain, axes)
         polygons = [_on_lattice(edges, domain, axes) for region in regions for edges in region.polygons]
         boxes = [_box_on_lattice(each, domain) for each in mine if isinstance(each, Box)]
         corners = np.array(boxes, dtype=np.float64).reshape(len(boxes), 2, domain.dimension)
-        return Area(domain, epsilon, tuple(polygons), axes, corners)
+        return Area(domain, zones[0].epsilon, tuple(polygons), axes, corners)
 
     def _axes(self, domain: Domain) -> tuple[int, int]:
         if domain.dimension == 2 and self.lon is None and self.lat is None and domain.columns is None:
@@ -196,24 +202,33 @@ def _pair(pair: Any, number: int) -> Zone:
 
 
 def _check_world(regions: Sequence[Region], domain: Domain, axes: tuple[int, int]) -> None:
-    """Refuse a polygon that leaves the map of the world: the rows that it means, on the other side, would be missed."""
+    """Refuse a polygon that leaves the map of the world, or may: the rows that it means would be on the other side.
+
+    An edge over more than half of the world is one that goes the other way round to many a reader; one from end to
+    end of the map goes nowhere else.
+    """
     reach = [abs(domain.middle[axis]) + domain.half[axis] for axis in axes]
     if domain.columns is None:
         earth = domain.dimension == 2 and reach == list(WORLD)
     else:
-        try:
-            earth = find_axes(domain.names) == axes and all(a <= b for a, b in zip(reach, WORLD, strict=True))
-        except ParameterError:
-            earth = False
-    if earth and any((np.abs(edges) > (*WORLD, *WORLD)).any() for each in regions for edges in each.polygons):
-        raise ParameterError(
-            "zones", "a polygon reaches beyond longitude 180 or latitude 90; cut it in two at the 180th meridian"
-        )
+        earth = is_map([domain.names[axis] for axis in axes]) and all(a <= b for a, b in zip(reach, WORLD, strict=True))
+    for edges in (edges for each in regions for edges in each.polygons if earth):
+        if (np.abs(edges) > (*WORLD, *WORLD)).any():
+            raise ParameterError(
+                "zones", "a polygon reaches beyond longitude 180 or latitude 90; cut it in two at the 180th meridian"
+            )
+        across = np.abs(edges[:, 2] - edges[:, 0])
+        if ((across > WORLD[0]) & (across < 2 * WORLD[0])).any():
+            raise ParameterError(
+                "zones",
+                "an edge of a polygon spans more than 180 degrees of longitude; cut the polygon in two at the 180th "
+                "meridian if it goes across, or else give the edge corners in between",
+            )
 
 
 def _on_lattice(edges: NDArray[np.float64], domain: Domain, axes: tuple[int, int]) -> NDArray[np.float64]:
     middle, half = (np.array(each)[[*axes, *axes]] for each in (domain.middle, domain.half))
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", under="ignore"):
         scaled = (edges - middle) / half
     if not (np.abs(scaled) <= FARTHEST).all():
         raise ParameterError("zones", "lie absurdly far from the bounds; are they in the units of the data?")
@@ -227,7 +242,8 @@ def _box_on_lattice(box: Box, domain: Domain) -> NDArray[np.float64]:
     corners = np.array([[-np.inf] * domain.dimension, [np.inf] * domain.dimension])
     for name, ends in zip(columns, box.ranges, strict=True):
         j = domain.names.index(name)
-        corners[:, j] = (np.array(ends) - domain.middle[j]) / domain.half[j] * domain.limit
+        with np.errstate(over="ignore", under="ignore"):
+            corners[:, j] = (np.array(ends) - domain.middle[j]) / domain.half[j] * domain.limit
     return corners
 
 
@@ -289,8 +305,13 @@ def read_zones(
     domain: Domain,
     neighbours: Neighbours = Neighbours.ADD_REMOVE,
     person: Person | None = None,
+    everywhere: bool = False,
 ) -> Thinning | None:
-    """What a user passed as `zones`, checked against the epsilon that all other rows get; None for no zones."""
+    """What a user passed as `zones`, checked against the epsilon that all other rows get; None for no zones.
+
+    Every epsilon of a zone is one that some row within the bounds gets, and so is that of all others, unless zones may
+    be `everywhere`: at a node, which prints nothing.
+    """
     if zones is None:
         return None
     if person is not None and person.quantile is not None:
@@ -299,15 +320,28 @@ def read_zones(
         raise ParameterError("zones", "are proven for add-remove only; use neighbours='add-remove'")
     known = Zones.read(zones)
     regions = known.on(domain)
-    if not any(area.near_domain for area in regions.areas):
-        raise ParameterError(
-            "zones", "all lie outside the bounds, so no row could be in one; are longitude and latitude exchanged?"
-        )
     rates = [ALWAYS]
     for area in regions.areas:
-        if area.epsilon > epsilon:
-            raise ParameterError("zones", "a zone's epsilon must be at most that of all other rows: zones are stricter")
+        if float_at_least(area.epsilon) >= float_at_least(epsilon):  # as they are printed
+            raise ParameterError("zones", "a zone's epsilon must be below that of all other rows: zones are stricter")
         rates.append(keeping(area.epsilon, epsilon))
         if rates[-1] == 0:
             raise ParameterError("zones", "a zone's epsilon is so small next to epsilon that no row could be kept")
+    _check_told(known, regions, everywhere=everywhere)
     return Thinning(known, Coins(regions, tuple(rates)), domain)
+
+
+def _check_told(zones: Zones, regions: Regions, *, everywhere: bool) -> None:
+    """Refuse zones whose promise no row would get, and zones that leave no row with the promise of all others."""
+    rows = zones.witnesses(regions)
+    for zone in zones.zones:
+        if next(rows) is None:
+            raise ParameterError(
+                "zones",
+                f"no row can be found that gets the epsilon of {zone.name!r}: it lies outside the bounds (are longitude"
+                " and latitude exchanged?), or stricter zones cover it; leave it out, or draw it anew",
+            )
+    if not everywhere and next(rows) is None:
+        raise ParameterError(
+            "zones", "cover all of the bounds, so no row gets the epsilon of all others; choose a smaller epsilon"
+        )

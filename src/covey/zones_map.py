@@ -75,13 +75,6 @@ class Area:
         both = [edges.reshape(-1, 2) for edges in self.polygons]
         return [np.stack([each.min(axis=0) - 2 * BORDER, each.max(axis=0) + 2 * BORDER]) for each in both]
 
-    @property
-    def near_domain(self) -> bool:
-        """Whether some zone of it comes near the domain, by the ends of polygons and boxes; if not, no row is in it."""
-        limit = self.domain.limit
-        boxes = [np.stack([low - BORDER, high + BORDER]) for low, high in self.boxes]
-        return any(bool((each[0] <= limit).all() and (each[1] >= -limit).all()) for each in self._ends + boxes)
-
     @cached_property
     def _lookup(self) -> tuple[Bits, Bits]:
         return _polygon_cells(self.polygons, self.domain, _LOOKUP)
@@ -139,21 +132,26 @@ def _polygon_cells(polygons: tuple[NDArray[np.float64], ...], domain: Domain, pe
 
 def _points_along(lines: NDArray[np.float64], per_axis: int) -> NDArray[np.float64]:
     """Points on the edges, at most half a cell apart, of the part that comes near the grid; lines in cell units."""
-    start, way = lines[:, :2], lines[:, 2:] - lines[:, :2]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        enter, leave = ((-2.0 - start) / way, (per_axis + 2.0 - start) / way)
-    still = way == 0
-    out = still & ((start < -2) | (start > per_axis + 2))
-    enter, leave = np.minimum(enter, leave), np.maximum(enter, leave)
-    first = np.where(still, -np.inf, enter).max(axis=1).clip(0, 1)
-    last = np.where(still, np.inf, leave).min(axis=1).clip(0, 1)
-    near = (first <= last) & ~out.any(axis=1)
-    start, way, first, last = start[near], way[near], first[near], last[near]
+    start, way, first, last = parts_within(lines, -2.0, per_axis + 2.0)
     pieces = np.ceil(2 * (last - first) * np.abs(way).max(axis=1, initial=0.0)).astype(np.int64) + 1
     which = np.repeat(np.arange(len(pieces)), pieces + 1)
     step = np.arange(len(which)) - np.repeat(np.cumsum(pieces + 1) - pieces - 1, pieces + 1)
     share = first[which] + (last - first)[which] * step / pieces[which]
     return np.asarray(start[which] + way[which] * share[:, None], dtype=np.float64)
+
+
+def parts_within(lines: NDArray[np.float64], low: float, high: float) -> tuple[NDArray[np.float64], ...]:
+    """The edges that enter the square from low to high: starts, ways, and the shares at which they enter and leave."""
+    start, way = lines[:, :2], lines[:, 2:] - lines[:, :2]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        enter, leave = (low - start) / way, (high - start) / way
+    still = way == 0
+    out = still & ((start < low) | (start > high))
+    enter, leave = np.minimum(enter, leave), np.maximum(enter, leave)
+    first = np.where(still, -np.inf, enter).max(axis=1)
+    last = np.where(still, np.inf, leave).min(axis=1)
+    near = (np.maximum(first, 0) <= np.minimum(last, 1)) & ~out.any(axis=1)
+    return start[near], way[near], first[near].clip(0, 1), last[near].clip(0, 1)
 
 
 def _middles_inside(lines: NDArray[np.float64], per_axis: int) -> Bits:

@@ -1,12 +1,14 @@
 """Where zones are: membership is total, deterministic and the same in every batch; keys match cells and zones."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from covey.geo import inside
+from covey.errors import FormatError, ParameterError
+from covey.geo import Region, inside
 from covey.private.lattice import to_lattice
 from covey.public import Box, Neighbours, resolve_bounds
 from covey.queries.zoned import ZonedCells
@@ -18,12 +20,24 @@ places = st.integers(-30, 30).map(lambda x: x / 10)
 corners = st.tuples(places, places)
 
 
-def is_ring(ring):
-    return len(set(ring)) >= 3
+def is_taken(rings):
+    try:
+        return bool(Region.read({"type": "Polygon", "coordinates": rings}).polygons)
+    except FormatError:
+        return False
 
 
-rings = st.lists(corners, min_size=3, max_size=7).filter(is_ring)
-polygons = st.lists(rings, min_size=1, max_size=2)  # the second ring is a hole, or crosses the first: even-odd
+def in_order(ring):
+    """Around their middle, so that most rings do not cross themselves."""
+    x, y = (sum(each) / len(ring) for each in zip(*ring, strict=True))
+    return sorted(ring, key=lambda corner: math.atan2(corner[1] - y, corner[0] - x))
+
+
+rings = st.lists(corners, min_size=3, max_size=7, unique=True).map(in_order)
+small = st.tuples(corners, st.integers(1, 3)).map(
+    lambda at: [(at[0][0] + x * at[1] / 10, at[0][1] + y * at[1] / 10) for x, y in ((0, 0), (1, 0), (0, 1))]
+)
+polygons = st.one_of(rings.map(lambda ring: [ring]), st.tuples(rings, small).map(list)).filter(is_taken)
 epsilons = st.sampled_from([0.1, 0.2, 0.5])
 
 
@@ -142,7 +156,29 @@ wild = st.floats(allow_nan=True, allow_infinity=True)
 @settings(max_examples=10, deadline=None)
 @given(documents, st.lists(st.tuples(wild, wild), min_size=1, max_size=20))
 def test_no_row_makes_it_raise(document, rows):
-    assume(any(area.near_domain for area in Zones.read(document).on(DOMAIN).areas))  # others are refused, as a mistake
-    thinning = read_zones(document, epsilon=Fraction(1), domain=DOMAIN)
+    regions = Zones.read(document).on(DOMAIN)
     lattice = to_lattice(np.array(rows).T.copy(), DOMAIN)
-    assert set(thinning.regions.index(lattice)) <= set(range(len(thinning.regions.areas) + 1))
+    assert set(regions.index(lattice)) <= set(range(len(regions.areas) + 1))
+
+
+@settings(max_examples=60, deadline=None)
+@given(documents, st.integers(0, 2**32))
+def test_zones_are_taken_if_rows_can_have_each_of_their_promises_and_only_then(document, seed):
+    """Rows that are thrown at zones find no promise that the search for rows did not find."""
+    zones = Zones.read(document)
+    regions = zones.on(DOMAIN)
+    seen = regions.index(np.concatenate([rows_near(regions, seed), rows_near(regions, seed + 1)], axis=1))
+    found = list(zones.witnesses(regions))
+    kinds = {area.epsilon: i for i, area in enumerate(regions.areas, start=1)}
+    numbers = [*(kinds[zone.epsilon] for zone in zones.zones), 0]
+    for row, number in zip(found, numbers, strict=True):
+        if row is not None:
+            assert regions.index(to_lattice(row[:, None], DOMAIN)).tolist() == [number]
+            assert (np.abs(row) <= np.array(DOMAIN.half) * (1 + 1e-12)).all()
+    assert set(seen.tolist()) <= {n for n, row in zip(numbers, found, strict=True) if row is not None}
+    try:
+        read_zones(document, epsilon=Fraction(1), domain=DOMAIN)
+    except ParameterError:
+        assert any(row is None for row in found)
+    else:
+        assert all(row is not None for row in found)

@@ -61,6 +61,30 @@ def test_a_point_without_a_cell_gets_one_of_no_width():
 # --- the promise ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("disjoint", [True, False])
+def test_a_merge_keeps_what_each_part_says_of_its_zones_and_its_level(disjoint):
+    alone = {"choice": "level chosen without looking at the data"}
+    zoned = {"zones": [{"name": "home", "epsilon": 0.2}, {"name": "as all others", "epsilon": 1.0}]}
+    given = [zoned | alone, {"choice": "level chosen by looking at the slider"}, {}, alone]
+    parts = [batch(i, parameters=each, dataset=f"part {i}") for i, each in enumerate(given)]
+    one_by_one = parts[0].merge(parts[1], disjoint=disjoint)
+    for each in parts[2:]:
+        one_by_one = one_by_one.merge(each, disjoint=disjoint)
+    by_twos = (
+        parts[0]
+        .merge(parts[1], disjoint=not disjoint)
+        .merge(parts[2].merge(parts[3], disjoint=disjoint), disjoint=not disjoint)
+    )
+    for joint in (one_by_one, by_twos, one_by_one.reduce(20, random_state=1).kmeans(2, random_state=1)):
+        statement = joint.certificate.statement
+        assert "Part 1, 4 of 4, by itself: level chosen without looking at the data." in statement
+        assert "Part 2 of 4, by itself: level chosen by looking at the slider." in statement
+        assert "Part 1 of 4, by itself: rows in its zone are promised more: epsilon = 0.2;" in statement
+        assert statement.count("Part ") == 3
+    both = parts[0].merge(batch(9, parameters=alone), disjoint=disjoint).certificate
+    assert "Each part of 2, by itself: level chosen without" in both.statement
+
+
 @pytest.mark.parametrize(
     ("left", "right", "disjoint", "rule"),
     [

@@ -47,11 +47,11 @@ def test_against_brute_force_on_stars(seed):
 
     def star(radius):
         r = radius * rng.uniform(0.5, 1.0, len(angles))
-        return np.round(np.stack([r * np.cos(angles), r * np.sin(angles)], axis=1) * 8).tolist()  # whole numbers
+        return np.round(np.stack([r * np.cos(angles), r * np.sin(angles)], axis=1) * 64).tolist()  # whole numbers
 
     rings = [star(3.0), star(1.2)]
     region = Region.read({"type": "Polygon", "coordinates": rings})
-    points = np.concatenate([rng.uniform(-26, 26, (500, 2)), rng.integers(-26, 26, (1500, 2)), np.array(rings[0])])
+    points = np.concatenate([rng.uniform(-208, 208, (500, 2)), rng.integers(-208, 208, (1500, 2)), np.array(rings[0])])
     expected = [plain(point, rings) for point in points.tolist()]
     assert region.contains(points).tolist() == expected
     assert 100 < sum(expected) < 1900

@@ -190,6 +190,7 @@ def test_of_an_epsilon_and_a_level_the_stricter_one_counts():
         collection(rectangle(-190, 0, -170, 10)),
         collection(rectangle(0, 0, 1, 1), rectangle(350, 0, 351, 1)),  # degrees from 0 to 360
         collection(rectangle(0, 85, 10, 95)),
+        collection(rectangle(-170, 0, 170, 10)),  # across it, as many a program draws it: all but what was meant
     ],
 )
 def test_a_zone_beyond_the_ends_of_the_world_is_refused(zones):
@@ -206,7 +207,8 @@ def test_zones_that_no_row_can_be_in_are_refused():
     with pytest.raises(ParameterError, match="outside the bounds"):
         read_zones([(Box(lon=(10, 11)), 0.1)], epsilon=Fraction(1), domain=city)
     some = collection(rectangle(-74.05, 40.75, -74.04, 40.76), rectangle(-75, 41, -74.5, 42))
-    assert read_zones(some, epsilon=Fraction(1), domain=city) is not None
+    with pytest.raises(ParameterError, match=r"'zone 2'.*outside the bounds"):
+        read_zones(some, epsilon=Fraction(1), domain=city)
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,9 @@ def test_text_of_clients_is_text_in_the_report_and_both_zones_of_one_name_are_to
     found = upload(studio, f"{mark}lon,lat\n".encode() + b"-74.02,40.77\n" * 300).json()
     body = {"upload": found["id"], "bounds": {"lower": [-74.1, 40.7], "upper": [-73.9, 40.9]}}
     assert studio.post("api/open", body).status_code == 200
-    zones = collection(square(name=mark, epsilon=0.125), square(name=mark, epsilon=0.375))
+    beside = square(name=mark, epsilon=0.375)
+    beside["geometry"]["coordinates"] = [[[x + 0.06, y] for x, y in beside["geometry"]["coordinates"][0]]]
+    zones = collection(square(name=mark, epsilon=0.125), beside)
     assert studio.ask("PUT", "api/zones", json=zones).status_code == 200
     studio.look()
     files = studio.post("api/publish", {"level": 4, "k": 2, "name": mark}).json()["files"]

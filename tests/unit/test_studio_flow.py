@@ -329,6 +329,12 @@ def with_epsilon(value) -> dict:
     return zones
 
 
+def of_ring(ring):
+    zones = json.loads(json.dumps(HOME))
+    zones["features"][0]["geometry"] = {"type": "Polygon", "coordinates": [ring]}
+    return zones
+
+
 @pytest.mark.parametrize(
     "zones",
     [
@@ -342,6 +348,8 @@ def with_epsilon(value) -> dict:
         with_epsilon(True),
         {"type": "FeatureCollection", "features": [{"type": "Feature", "geometry": {"type": "Point"}}]},
         {**HOME, "features": HOME["features"] * 201},
+        of_ring([[-74.05, 40.75], [-74.0, 40.8], [-74.0, 40.75], [-74.05, 40.8]]),  # crosses itself
+        of_ring([[-75, 41], [-74.5, 41], [-74.5, 42]]),  # nobody can be in it
     ],
 )
 def test_zones_that_make_no_sense_are_refused(tmp_path_factory, zones):

@@ -100,7 +100,7 @@ def test_boxes_may_limit_some_columns_of_many():
         (collection(({"epsilon": -1}, [ring(0, 1)])), "zone 1"),
         (collection(({"epsilon": True}, [ring(0, 1)])), "zone 1"),
         (collection(({"epsilon": "a"}, [ring(0, 1)])), "zone 1"),
-        (collection(({"epsilon": 2}, [ring(0, 1)])), "at most"),
+        (collection(({"epsilon": 2}, [ring(0, 1)])), "below"),
         (collection(({"epsilon": 0.1}, [[[0, 0], [1, 1]]])), "three corners"),
         (collection(({"epsilon": 0.1}, [ring(1e9, 2e9)])), "units"),
         (collection(), "at least one"),

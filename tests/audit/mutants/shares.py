@@ -216,11 +216,39 @@ MUTANTS = (
         "a zone with a larger epsilon than all other rows is accepted",
         "zones:read_zones",
         {
-            "if area.epsilon > epsilon:": (
-                "if area.epsilon > epsilon:\n            rates.append(ALWAYS)\n            continue\n        if False:"
+            "if float_at_least(area.epsilon) >= float_at_least(epsilon):": (
+                "if area.epsilon >= epsilon:\n            rates.append(ALWAYS)\n            continue\n        if False:"
             )
         },
         killer=CHECKS + "test_a_zone_is_never_looser_than_the_rest",
+    ),
+    mutant(
+        "zone-wound-twice",
+        "a ring that winds around itself is taken: its middle is outside by crossings, and its rows are unprotected",
+        "rings:check_rings",
+        {"same & (crosses | touches)": "same & (crosses & touches)"},
+        killer="unit/test_rings.py::test_a_ring_that_meets_itself_is_refused[wound twice]",
+    ),
+    mutant(
+        "zone-outside-the-bounds",
+        "a zone that no row can be in is taken, and its epsilon printed",
+        "zones:_check_told",
+        {"if next(rows) is None:": "if next(rows) is None and False:"},
+        killer="unit/test_zones_witness.py::test_a_zone_whose_epsilon_nobody_gets_is_refused_by_name[outside]",
+    ),
+    mutant(
+        "zone-under-a-stricter-one",
+        "a zone that stricter ones cover is taken: its rows get another epsilon than the one that is printed",
+        "zones_witness:find_rows",
+        {"points[seen == number]": "points[seen > 0]"},
+        killer="unit/test_zones_witness.py::test_a_zone_whose_epsilon_nobody_gets_is_refused_by_name[twice]",
+    ),
+    mutant(
+        "merge-drops-a-choice",
+        "a merged certificate leaves out how the level of a part was chosen, unless the choice is not covered",
+        "release:Certificate._zones_and_choice",
+        {"in part._own_words():": "in (each for each in part._own_words() if UNCOVERED in each):"},
+        killer="unit/test_coreset_merge.py::test_a_merge_keeps_what_each_part_says_of_its_zones_and_its_level",
     ),
     mutant(
         "level-noise-reused",

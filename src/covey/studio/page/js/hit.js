@@ -1,6 +1,6 @@
 // What lies under the pointer: small things first, then areas.
 import { centreRadius, pointRadius, unitRadius } from "./painter.js";
-import { inside, rings } from "./projection.js";
+import { inside, within } from "./projection.js";
 
 const REACH = 5;
 
@@ -38,12 +38,12 @@ export function find(scene, view, x, y, position) {
     const index = nearest(scene.at, view, x, y, (i) => pointRadius(scene.current.weights[i], scene, unit));
     if (index >= 0) return { kind: "point", index };
   }
-  const zone = scene.zones.findIndex((feature) => inside(position, rings(feature.geometry)));
+  const zone = scene.zones.findIndex(({ geometry }) => within(position, geometry));
   return scene.visible.zones && zone >= 0 ? { kind: "zone", index: zone } : null;
 }
 
 /** The Voronoi region of the level in which a position lies, or null. */
 export function regionAt(scene, position) {
-  const index = (scene.current?.regions?.features ?? []).findIndex((feature) => inside(position, rings(feature.geometry)));
+  const index = (scene.current?.regions?.features ?? []).findIndex(({ geometry }) => within(position, geometry));
   return index < 0 ? null : index;
 }

@@ -1,6 +1,6 @@
 // Paints everything that is private, drawn or compared on one canvas, above whatever lies beneath.
 import { SHAPES, trace } from "./palette.js";
-import { flatten, rings, toScreen } from "./projection.js";
+import { flatten, polygons, toScreen } from "./projection.js";
 
 const SMALLEST = 1.1;
 const LARGEST = 21;
@@ -9,7 +9,7 @@ const LARGEST = 21;
 export function prepare(scene, projection) {
   const level = scene.current;
   const line = (ring) => ring.map((position) => projection.forward(position));
-  const shapes = (features) => features.map((feature) => rings(feature.geometry).map(line));
+  const shapes = (features) => features.flatMap(({ geometry }) => polygons(geometry).map((ringList) => ringList.map(line)));
   return {
     ...scene,
     at: level ? flatten(level.points, projection) : null,
@@ -31,7 +31,7 @@ export function prepare(scene, projection) {
 /** Every edge between regions once, so that dashes of two neighbours do not run into one another. */
 function borders(features) {
   const seen = new Map();
-  for (const ring of features.flatMap((feature) => rings(feature.geometry))) {
+  for (const ring of features.flatMap(({ geometry }) => polygons(geometry).flat())) {
     for (let i = 1; i < ring.length; i += 1) {
       const ends = [ring[i - 1], ring[i]].map((end) => end.map((value) => value.toPrecision(7)).join(" ")).sort();
       seen.set(ends.join("|"), [ring[i - 1], ring[i]]);

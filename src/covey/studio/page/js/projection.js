@@ -30,14 +30,17 @@ export function flatten(positions, projection) {
 /** Screen position of a plane position under {sx, tx, sy, ty}. */
 export const toScreen = (view, x, y) => [view.sx * x + view.tx, view.sy * y + view.ty];
 
-/** The rings of a GeoJSON Polygon or MultiPolygon. */
-export function rings(geometry) {
-  if (geometry?.type === "Polygon") return geometry.coordinates;
-  if (geometry?.type === "MultiPolygon") return geometry.coordinates.flat();
+/** The polygons of a GeoJSON Polygon or MultiPolygon, each a list of rings. Where they overlap they add up. */
+export function polygons(geometry) {
+  if (geometry?.type === "Polygon") return [geometry.coordinates];
+  if (geometry?.type === "MultiPolygon") return geometry.coordinates;
   return [];
 }
 
-/** Even-odd test of a position against rings of positions. */
+/** Whether a position lies in a geometry: in any of its polygons. */
+export const within = (position, geometry) => polygons(geometry).some((ringList) => inside(position, ringList));
+
+/** Even-odd test of a position against the rings of one polygon. The server takes no ring that crosses itself. */
 export function inside([x, y], ringList) {
   let odd = false;
   for (const ring of ringList) {

@@ -1,7 +1,7 @@
 // Zones: public regions with a stricter level. They are drawn, typed or uploaded before the look and stand still after it.
 import { api } from "../api.js";
 import { attempt, byId, h, problem } from "../dom.js";
-import { rings } from "../projection.js";
+import { polygons } from "../projection.js";
 import { boxForm, modeButton } from "./shapes.js";
 
 const LARGEST_FILE = 1_000_000;
@@ -44,7 +44,7 @@ export function startZones(store) {
     }
     const document_ = await file.text().then(JSON.parse).catch(() => null);
     const given = document_?.type === "FeatureCollection" ? document_.features : document_?.type === "Feature" ? [document_] : [];
-    const shapes = (Array.isArray(given) ? given : []).filter((each) => rings(each?.geometry).length);
+    const shapes = (Array.isArray(given) ? given : []).filter((each) => polygons(each?.geometry).length);
     if (shapes.length === 0) {
       problem("This file holds no polygons: it must be GeoJSON with Polygon or MultiPolygon features.");
       return;
