@@ -18,11 +18,11 @@ import numpy as np
 from covey.algorithms.outcome import Outcome, whole_number
 from covey.algorithms.registry import Algorithm, find
 from covey.budget.ledger import Ledger
-from covey.budget.promise import Promise
+from covey.budget.promise import Kind, Promise
 from covey.certifying import certify
 from covey.errors import ParameterError
 from covey.events import exactly
-from covey.people import cap, check_people
+from covey.people import cap
 from covey.post.public_random import public_rng
 from covey.private.curator import Curator
 from covey.private.opening import ENGINES, check_engine, on_spark, open_data, open_engine
@@ -177,7 +177,7 @@ def check_request(
     if objective not in row.objectives:
         options = " or ".join(map(repr, row.objectives))
         raise ParameterError("objective", f"{algorithm!r} works for {options} only")
-    check_people(person, relation)
+    Kind(relation, person.column)  # refuses people where rows are replaced
     if engine not in ("auto", *ENGINES):
         raise ParameterError("engine", f"must be one of {', '.join(map(repr, ('auto', *ENGINES)))}")
     if row.guarantee == "approximate" and delta is None:

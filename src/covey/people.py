@@ -26,7 +26,7 @@ from covey.private.curator import Curator
 from covey.private.opening import cap_rows, people_engine
 from covey.private.sampling import RowCount
 from covey.private.tables import Table
-from covey.public import Domain, Neighbours, Person
+from covey.public import Domain, Person
 from covey.queries.people import PeopleByRows
 from covey.session import Session
 
@@ -126,9 +126,3 @@ def stopping_curator(table: Table, domain: Domain, promise: Promise) -> Curator:
         reserve=Reserve(promise),
         charge=stop,
     )
-
-
-def check_people(person: Person, neighbours: Neighbours) -> None:
-    """Refuse what has no proof."""
-    if person.column is not None and neighbours is Neighbours.REPLACE_ONE:
-        raise ParameterError("person", "with replace-one a person is one row: use add-remove, or leave person=None")

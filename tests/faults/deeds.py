@@ -94,22 +94,20 @@ def check_files(folder: Path, found: dict[str, bytes]) -> None:
         else:
             assert content.rstrip().endswith(b"</html>"), name
         if certificate is not None:
-            assert certificate.ledger is not None
-            entry = entries[certificate.ledger.sequence - 1]
-            assert (entry.kind, entry.hash) == ("charge", certificate.ledger.hash)
+            assert certificate.receipt in {entry.receipt for entry in entries if entry.kind == "charge"}
     listed = {name.rpartition("/")[0] for name in found if name.endswith("publication.json")}
     for each in listed:
         assert {f"{each}/{file}" for file in ("release.json", "release.geojson", "report.html")} <= set(found)
 
 
-def heads(folder: Path, deed: str) -> set[tuple[int, str]]:
+def receipts(folder: Path, deed: str) -> set[str]:
     """The charges that the outputs name."""
     certificates = [
         Coreset.load(folder / name).certificate if name.endswith(".parquet") else Release.from_json(content).certificate
         for name, content in outputs(folder, deed).items()
         if name.endswith(("coreset.parquet", "release.json"))
     ]
-    return {(each.ledger.sequence, each.ledger.hash) for each in certificates if each.ledger is not None}
+    return {each.receipt for each in certificates if each.receipt is not None}
 
 
 def check_words(done: Done) -> None:
@@ -127,7 +125,7 @@ def once_more(nursery: Nursery, folder: Path, deed: str, key: str) -> object:
     done = nursery.run([*DEEDS[deed], "--key", key], folder=folder)
     assert done.code == 0, done.err
     check_files(folder, outputs(folder, deed))
-    named = heads(folder, deed)
+    named = receipts(folder, deed)
     assert len(named) == 1
     return named if deed == "publish" else (named, outputs(folder, deed))
 

@@ -396,6 +396,8 @@ def test_every_command_refuses_in_one_line(covey, book, arguments, named):
 
 def test_seeded_may_be_written_on_demand_and_says_so(covey, trips):
     base = ("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--seed", 3)
+    assert covey(*base, "--out", "r.json").code == 2
+    assert not Path("r.json").exists()
     assert covey(*base, "--allow-seeded", "--out", "r.json").code == 0
     assert Release.load("r.json").certificate.seeded
     assert "NOT PRIVATE" in covey(*base).out

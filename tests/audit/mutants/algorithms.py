@@ -245,8 +245,6 @@ MUTANTS = (
         "the command line publishes a seeded release without being asked to",
         "cli_fit:check_shared",
         {"if options.seed is not None and outputs and not options.allow_seeded:": "if False:"},
-        killer=(
-            "unit/test_cli.py::test_bad_input_is_one_line_that_names_the_parameter_and_spends_nothing[seeded to a file]"
-        ),
+        killer="unit/test_cli.py::test_seeded_may_be_written_on_demand_and_says_so",
     ),
 )

@@ -171,7 +171,7 @@ MUTANTS = (
         "amplified-rounded-down",
         "the cost on a sample is rounded down",
         "budget.amplify:amplified",
-        {"rounding=ROUND_CEILING": "rounding=ROUND_FLOOR"},
+        {"* (1 + SLACK)": "* (1 - SLACK)"},
         killer="unit/test_review_sampling_sites.py::test_amplified_is_rounded_up_and_the_inner_cost_down",
     ),
     mutant(
@@ -200,14 +200,14 @@ MUTANTS = (
         "merge-takes-the-largest",
         "two coresets of perhaps the same people promise the larger epsilon, not the sum",
         "coreset_merge:joint_certificate",
-        {"apart = disjoint and _named_apart(a, b)": "apart = True"},
+        {"Disjoint.declared(ours, theirs, unit=a.unit) if disjoint else None": "Disjoint(a.unit)"},
         killer=MERGE + "test_plus_never_assumes_that_people_are_apart",
     ),
     mutant(
         "merge-believes-unnamed",
         "data sets without a name count as different ones",
-        "coreset_merge:_named_apart",
-        {"None not in ours | theirs and not ours & theirs": "True"},
+        "budget.promise:Disjoint.declared",
+        {"None if None in here | there or here & there else cls(unit)": "cls(unit)"},
         killer=MERGE + "test_the_largest_counts_only_for_named_different_and_disjoint_sets",
     ),
     mutant(
@@ -221,7 +221,7 @@ MUTANTS = (
         "merge-in-floats",
         "the sum of two promises is rounded to the nearest float",
         "coreset_merge:joint_certificate",
-        {"float_at_least(join(exactly(one), exactly(two)))": "float(join(exactly(one), exactly(two))) * (1 - 2**-52)"},
+        {"float_at_least(promise.epsilon)": "float(promise.epsilon) * (1 - 2**-52)"},
         killer=MERGE + "test_sums_are_exact_and_never_rounded_down",
     ),
     mutant(
@@ -304,14 +304,14 @@ MUTANTS = (
     mutant(
         "chain-hash-published",
         "a certificate shows the hash of its charge, which commits to everything that the ledger held before",
-        "session:Session.receipt.fget",
+        "session:Session.receipt",
         {"self._receipt.receipt if durable": "self._receipt.hash if durable"},
         killer=LEAVES + "test_what_else_a_ledger_holds_changes_no_byte_of_a_release",
     ),
     mutant(
         "sequence-published",
         "a receipt holds the number of its entry, and so how often the ledger was charged",
-        "session:Session.receipt.fget",
+        "session:Session.receipt",
         {"self._receipt.receipt if durable": "f'{self._receipt.sequence:064x}' if durable"},
         killer=LEAVES + "test_what_else_a_ledger_holds_changes_no_byte_of_a_release",
     ),

@@ -24,14 +24,14 @@ MUTANTS = (
     mutant(
         "plan-beyond-the-budget",
         "a plan that does not fit into the budget is opened all the same",
-        "budget.plan:Reserve.open",
-        {"if not opened.within(self._budget):": "if False:"},
+        "budget.plan:Reserve._take",
+        {"if not opened.within(self.promise.cost):": "if False:"},
         killer=DOOR + "test_no_plan_beyond_the_budget",
     ),
     mutant(
         "plans-forgotten",
         "each plan is compared with the whole budget, as if it were the only one",
-        "budget.plan:Reserve.open",
+        "budget.plan:Reserve._take",
         {"self._opened = opened": "pass"},
         killer=DOOR + "test_no_plan_beyond_the_budget",
     ),

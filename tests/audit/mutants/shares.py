@@ -172,8 +172,8 @@ MUTANTS = (
     mutant(
         "person-under-replace-one",
         "people with several rows are accepted where rows are replaced, for which there is no proof",
-        "people:check_people",
-        {"if person.column is not None and neighbours is Neighbours.REPLACE_ONE:": "if False:"},
+        "budget.promise:Kind.__post_init__",
+        {"if self.relation is Neighbours.REPLACE_ONE and self.unit is not None:": "if False:"},
         killer=CHECKS + "test_people_and_zones_are_refused_where_rows_are_replaced",
     ),
     mutant(
