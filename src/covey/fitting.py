@@ -19,13 +19,14 @@ import numpy as np
 from covey.algorithms.outcome import Outcome, whole_number
 from covey.algorithms.registry import Algorithm, find
 from covey.budget.accountant import Cost
+from covey.budget.amplify import SMALLEST_RATE, inner_cost
 from covey.budget.ledger import Ledger
 from covey.budget.plan import Reserve
 from covey.certifying import certify
 from covey.errors import ParameterError
 from covey.events import exactly
 from covey.noise.source import OsSource, SeededSource, Source
-from covey.people import cap, check_people
+from covey.people import cap, check_people, each_row
 from covey.post.public_random import public_rng
 from covey.private.curator import Curator
 from covey.private.opening import ENGINES, check_engine, on_spark, open_data, open_engine
@@ -38,6 +39,7 @@ from covey.zones import Thinning, read_zones
 Progress = Callable[[int, int, str], None]
 
 
+@np.errstate(all="ignore")  # the caller's own settings would let rows decide between an answer and an error
 def fit(
     data: Any,
     *,
@@ -82,6 +84,7 @@ def fit(
         check_engine(request.engine, table, what=row.name, engines=row.engines, sampled=sampled)
         check_spark(table, request, zones=zones)
         relation = request.neighbours
+        request = request.without_idle_delta(domain)
         zoned = read_zones(zones, epsilon=request.epsilon, domain=domain, neighbours=relation, person=request.person)
         return run(request, table, domain, book, zoned, dataset=dataset, random_state=random_state, progress=progress)
     except MemoryError:  # numpy's own message tells the shape of the array, and so the exact number of rows
@@ -90,11 +93,12 @@ def fit(
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A checked request: all of it public."""
+    """A checked request: all of it public. delta is what is charged, which may be none of what was asked for."""
 
     k: int
     epsilon: Fraction
     delta: Fraction
+    asked_delta: Fraction
     algorithm: Algorithm
     parameters: dict[str, Any]
     objective: str
@@ -109,12 +113,29 @@ class Request:
         supplied = self.algorithm.supplied({**values, "public_rng": public_rng(seed)})
         return self.algorithm.run(curator, **supplied, **self.parameters)
 
+    def without_idle_delta(self, domain: Domain) -> Request:
+        """The request without a delta that no plan could use: such a delta is neither charged nor certified.
+
+        A plan may follow from a released number of rows, or from a cap or a sample that does. The largest amounts that
+        an algorithm may be left with are tried, and those of the smallest sample.
+        """
+        uses = self.algorithm.uses_delta
+        if uses is None or self.delta == 0:
+            return self
+        most = each_row(Cost(self.epsilon, self.delta), 1 if self.person.quantile is not None else self.person.rows)
+        costs = [most] if self.sample is None else [most, inner_cost(most, rate=self.sample.rate or SMALLEST_RATE)]
+        public = {"domain": domain, "neighbours": self.neighbours, "k": self.k}
+        own = {**self.algorithm.parameters, **self.parameters}
+        if any(uses(**public, epsilon=cost.epsilon, delta=cost.delta, **own) for cost in costs if cost.delta):
+            return self
+        return replace(self, delta=Fraction(0))
+
     def fingerprint(self, domain: Domain, *, seed: int | None, zones: Thinning | None = None) -> str:
         """Every parameter in one canonical text: what an idempotency key is bound to."""
         fields = {
             "k": self.k,
             "epsilon": str(self.epsilon),
-            "delta": str(self.delta),
+            "delta": str(self.asked_delta),
             "algorithm": self.algorithm.name,
             "parameters": {name: repr(value) for name, value in self.parameters.items()},
             "objective": self.objective,
@@ -160,11 +181,12 @@ def check_request(
         raise ParameterError("engine", f"must be one of {', '.join(map(repr, ('auto', *ENGINES)))}")
     if row.guarantee == "approximate" and delta is None:
         raise ParameterError("delta", f"{algorithm!r} promises (epsilon, delta): give a delta, well below 1/n")
-    exceptional = Fraction(0) if delta is None else amount("delta", delta, below=1)
+    asked = Fraction(0) if delta is None else amount("delta", delta, below=1)
     return Request(
         k=whole_number("n_clusters", k, least=1, most=1_000),
         epsilon=amount("epsilon", epsilon),
-        delta=Fraction(0) if row.guarantee == "pure" else exceptional,  # a pure algorithm spends none
+        delta=Fraction(0) if row.guarantee == "pure" else asked,  # a pure algorithm spends none
+        asked_delta=asked,
         algorithm=row,
         parameters=parameters,
         objective=objective,

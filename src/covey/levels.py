@@ -56,6 +56,7 @@ class Cancelled(CoveyError):
     """The caller asked to stop. What was charged stays charged."""
 
 
+@np.errstate(all="ignore")  # as in `fit`
 def fit_levels(
     data: Any,
     *,
