@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from covey.errors import DataError, FormatError, ParameterError
+from covey.errors import CoveyError, DataError, FormatError, LedgerError, ParameterError
 from covey.options import Shared, check_axes, check_outputs, read_bounds, read_rows_per_person, read_sample, read_zones
 from covey.words import printable
 
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Made:
-    """A release that was paid for, the ledger if there is one, and whether it was stored there before."""
+    """A release that was paid for, the ledger if there is one, whether it was stored there before, or why it is not."""
 
     release: Release
     book: Ledger | None
-    again: bool
+    again: bool = False
+    problem: LedgerError | None = None
 
 
 def check_shared(data: str, options: Shared, *, more_outputs: Sequence[str | None] = ()) -> Box | Ball:
@@ -93,27 +94,32 @@ def make_release(
         from covey.private.opening import start_spark
 
         start_spark(options.master)
-    with progress_bar(show=not options.quiet) as progress:
-        release = fit(
-            data,
-            k=k,
-            epsilon=options.epsilon,
-            delta=options.delta,
-            bounds=domain,
-            algorithm=algorithm,
-            algorithm_params=parameters,
-            objective=objective,
-            neighbours=options.neighbours,
-            person=options.person,
-            rows_per_person=read_rows_per_person(options.rows_per_person),
-            engine=options.engine,
-            zones=read_zones(options.zones, lon=options.lon, lat=options.lat),
-            sample=read_sample(options.sample),
-            ledger=book,
-            dataset=options.dataset,
-            random_state=options.seed,
-            progress=progress,
-        )
+    try:
+        with progress_bar(show=not options.quiet) as progress:
+            release = fit(
+                data,
+                k=k,
+                epsilon=options.epsilon,
+                delta=options.delta,
+                bounds=domain,
+                algorithm=algorithm,
+                algorithm_params=parameters,
+                objective=objective,
+                neighbours=options.neighbours,
+                person=options.person,
+                rows_per_person=read_rows_per_person(options.rows_per_person),
+                engine=options.engine,
+                zones=read_zones(options.zones, lon=options.lon, lat=options.lat),
+                sample=read_sample(options.sample),
+                ledger=book,
+                dataset=options.dataset,
+                random_state=options.seed,
+                progress=progress,
+            )
+    except LedgerError as error:
+        if error.release is None:
+            raise
+        return Made(error.release, book, problem=error)
     head = release.certificate.ledger
     return Made(release, book, again=head is not None and head.sequence <= seen)
 
@@ -144,8 +150,8 @@ def publish(
     document: Callable[[], bytes],
     show: Callable[[], None],
 ) -> None:
-    """Write the files, then tell; if a file cannot be written, print what was paid for rather than lose it."""
-    problem = None
+    """Write the files, then tell; if a file or the ledger cannot be written, print what was paid for, not to lose it."""
+    problem: CoveyError | None = made.problem
     try:
         for path, write in files:
             if path is not None:

@@ -22,8 +22,9 @@ from covey.budget.accountant import Cost
 from covey.budget.amplify import SMALLEST_RATE, inner_cost
 from covey.budget.ledger import Ledger
 from covey.budget.plan import Reserve
+from covey.budget.records import Receipt
 from covey.certifying import certify
-from covey.errors import ParameterError
+from covey.errors import LedgerError, ParameterError
 from covey.events import exactly
 from covey.noise.source import OsSource, SeededSource, Source
 from covey.people import cap, check_people, each_row
@@ -34,6 +35,7 @@ from covey.private.tables import Table
 from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
 from covey.release import LedgerHead, Release
 from covey.sampling import Wish, read_sample, thin
+from covey.storage import check_room
 from covey.zones import Thinning, read_zones
 
 Progress = Callable[[int, int, str], None]
@@ -270,11 +272,12 @@ def run(
     stored = book.stored(name, key=book.key, parameters=fingerprint) if book.key is not None else None
     if stored is not None:
         return Release.from_json(stored)
-    receipts: list[Any] = []
+    receipts: list[Receipt] = []
 
     def charge() -> None:
         if receipts:  # for the noisy number of rows that a sample was sized by: one charge covers it all
             return
+        check_room(book.path, numbers=(request.k + 2) * domain.dimension)
         purpose = f"{request.objective} with {request.algorithm.name}, k = {request.k}"
         receipts.append(
             book.charge(
@@ -327,5 +330,17 @@ def run(
     if zones is not None:
         outcome = replace(outcome, notes={**outcome.notes, **zones.notes(request.delta)})
     release = certify(request, domain, outcome, capped, thinned, dataset=dataset, head=head, seeded=source.seeded)
-    finished = book.finish(receipts[0], release.to_json())
+    try:
+        finished = book.finish(receipts[0], release.to_json())
+    except LedgerError as error:
+        error.release = release if is_charged(book, receipts[0]) else None
+        raise
     return Release.from_json(finished.document)  # with a key, the first to finish: not always this one
+
+
+def is_charged(book: Ledger, receipt: Receipt) -> bool:
+    """Whether a charge still stands in the ledger: what it paid for may be handed out."""
+    try:
+        return any(entry.hash == receipt.hash for entry in book.entries())
+    except LedgerError:
+        return False

@@ -74,9 +74,7 @@ def choose_shares(*, d: int, k: int, size: float, epsilon: Fraction, delta: Frac
     return pure_shares(d=d, k=k, size=size, epsilon=epsilon, delta=Fraction(0), neighbours=neighbours)
 
 
-def delta_helps(
-    *, d: int, k: int, least: int, epsilon: Fraction, delta: Fraction, neighbours: Neighbours
-) -> bool:
+def delta_helps(*, d: int, k: int, least: int, epsilon: Fraction, delta: Fraction, neighbours: Neighbours) -> bool:
     """Whether some number of rows, from `least` on, gives shares that use the delta: one for each of the settings."""
     part = min(epsilon, Fraction(MOST_EPSILON))
     middle = k * math.sqrt(1000 * d) / _strength(part, neighbours)  # rho is 1/1000

@@ -233,9 +233,7 @@ def uses_delta(
 
 def rows_needed(settings: Settings, *, k: int, epsilon: Fraction, delta: Fraction) -> int:
     """About how many rows (of a part, where rows are split) have k balls that are large enough."""
-    return ceil(
-        smallest(lambda rows: len(settings.rounds(int(rows), k=k, epsilon=epsilon, delta=delta)[2]) >= k, 16.0)
-    )
+    return ceil(smallest(lambda rows: len(settings.rounds(int(rows), k=k, epsilon=epsilon, delta=delta)[2]) >= k, 16.0))
 
 
 def make_plan(
