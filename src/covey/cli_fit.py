@@ -150,7 +150,7 @@ def publish(
     document: Callable[[], bytes],
     show: Callable[[], None],
 ) -> None:
-    """Write the files, then tell; if a file or the ledger cannot be written, print what was paid for, not to lose it."""
+    """Write the files, then tell; if a file or the ledger cannot be written, print what was paid for, or it is lost."""
     problem: CoveyError | None = made.problem
     try:
         for path, write in files:

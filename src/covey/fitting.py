@@ -41,7 +41,6 @@ from covey.zones import Thinning, read_zones
 Progress = Callable[[int, int, str], None]
 
 
-@np.errstate(all="ignore")  # the caller's own settings would let rows decide between an answer and an error
 def fit(
     data: Any,
     *,
@@ -78,17 +77,21 @@ def fit(
     )
     book, dataset = open_ledger(ledger, dataset)
     try:
-        table = open_data(data, engine=request.engine)
-        names, width = request.person.columns_of(table.names, table.width)
-        domain = resolve_bounds(bounds, names=names, width=width)
-        table.check_numeric(domain.columns if table.names is not None else None)
-        row, sampled = request.algorithm, request.sample is not None
-        check_engine(request.engine, table, what=row.name, engines=row.engines, sampled=sampled)
-        check_spark(table, request, zones=zones)
-        relation = request.neighbours
-        request = request.without_idle_delta(domain)
-        zoned = read_zones(zones, epsilon=request.epsilon, domain=domain, neighbours=relation, person=request.person)
-        return run(request, table, domain, book, zoned, dataset=dataset, random_state=random_state, progress=progress)
+        with np.errstate(all="ignore"):  # with the caller's settings, rows could decide between an answer and an error
+            table = open_data(data, engine=request.engine)
+            names, width = request.person.columns_of(table.names, table.width)
+            domain = resolve_bounds(bounds, names=names, width=width)
+            table.check_numeric(domain.columns if table.names is not None else None)
+            row, sampled = request.algorithm, request.sample is not None
+            check_engine(request.engine, table, what=row.name, engines=row.engines, sampled=sampled)
+            check_spark(table, request, zones=zones)
+            request = request.without_idle_delta(domain)
+            zoned = read_zones(
+                zones, epsilon=request.epsilon, domain=domain, neighbours=request.neighbours, person=request.person
+            )
+            return run(
+                request, table, domain, book, zoned, dataset=dataset, random_state=random_state, progress=progress
+            )
     except MemoryError:  # numpy's own message tells the shape of the array, and so the exact number of rows
         raise MemoryError("the rows do not fit into memory; what was charged stays charged") from None
 

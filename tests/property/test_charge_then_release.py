@@ -141,6 +141,39 @@ def test_after_a_charge_there_is_a_release_that_can_be_got_again_at_length(case)
     check(case)
 
 
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [
+        ("exact-coreset", {"side": 16, "points": 4}),
+        ("net-coreset", {"base": "net", "c": 30, "rounds": 10}),
+        ("net-coreset", {"error": 0.05}),
+        ("ball-coreset", {"side": 5000}),
+        ("lloyd", {"rounds": 0}),
+        ("grid", {"theta": 0.0}),
+        ("grid", {"keep_synopsis": 1}),
+        ("max-cover", {"growth": 0.05, "dimensions": 16}),
+        ("jl-candidates", {"swaps": -1}),
+        ("sites", {"sites": [[0.0] * 4]}),
+    ],
+)
+def test_what_an_algorithm_refuses_is_refused_before_the_charge(name, own):
+    book = Ledger.memory()
+    given = {"k": 4, "epsilon": 1.0, "delta": 1e-6, "algorithm": name, "algorithm_params": own}
+    texts = set()
+    for n in (0, 3, 500):
+        with pytest.raises(ParameterError) as refusal:
+            fit(np.full((n, 4), np.nan), bounds=(-1, 1), ledger=book, dataset="data", **given)
+        texts.add(str(refusal.value))
+    assert len(texts) == 1
+    assert book.verify().charges == 0
+
+
+def test_strict_numpy_settings_are_not_in_force_behind_the_door():
+    with strict():
+        made = fit(np.zeros((9, 5)), k=2, epsilon=1.0, bounds=(-1, 1), random_state=3)
+    assert made == fit(np.zeros((9, 5)), k=2, epsilon=1.0, bounds=(-1, 1), random_state=3)
+
+
 # --- a ledger that cannot be written ----------------------------------------------------------------------------------
 
 
