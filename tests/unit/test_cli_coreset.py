@@ -302,6 +302,15 @@ def test_a_synopsis_in_a_release_can_be_asked(covey, trips):
     assert covey("query", "r.json", "-k", 3, "--json").code == 0
 
 
+def test_a_synopsis_without_a_file_is_refused_before_the_charge(covey, trips):
+    base = ("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--algorithm", "grid", "--param", "keep_synopsis=true")
+    done = covey(*base, "--ledger", "city.ledger", "--dataset", "trips")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("covey: error: --out: ")
+    assert Ledger.open("city.ledger").verify().charges == 0
+    assert "synopsis" in json.loads(covey(*base, "--json").out)
+
+
 # --- files of centres -------------------------------------------------------------------------------------------------
 
 
