@@ -25,7 +25,8 @@ from covey.private import people, streaming
 from covey.private.ids import arrow_ids, pandas_ids
 from covey.private.lattice import to_lattice
 from covey.private.memory import MemoryEngine
-from covey.private.people import CappedTable, Group, Names, PeopleCount, Ranked
+from covey.private.names import Names
+from covey.private.people import CappedTable, Group, PeopleCount, Ranked
 from covey.private.streaming import StreamEngine
 from covey.private.tables import open_table
 from covey.private.trees import grow
