@@ -117,11 +117,26 @@ MUTANTS = (
         killer=CHECKS + "test_nobody_elses_rows_move_when_a_person_joins",
     ),
     mutant(
-        "missing-ids-are-many",
-        "every row without an id is a person of its own",
-        "private.names:Names.people",
-        {"low[missing] = high[missing] = 0": "low[missing] = np.arange(missing.sum())"},
-        killer=PEOPLE + "test_rows_without_an_id_are_one_person",
+        "rows-without-an-id-count",
+        "rows without an id share a bucket, in which one displaces another's",
+        "private.ids:given",
+        {"return np.asarray(there": "return np.ones(len(ids), dtype=np.bool_)\n    return np.asarray(there"},
+        also={
+            "private.names:Names.people": {
+                "if not pa.types.is_integer(ids.type):": (
+                    "ids = ids.fill_null(0 if pa.types.is_integer(ids.type) else b'')\n"
+                    "    if not pa.types.is_integer(ids.type):"
+                )
+            }
+        },
+        killer=PEOPLE + "test_rows_without_an_id_never_count",
+    ),
+    mutant(
+        "ids-hashed-like-keys",
+        "the name of somebody called like a purpose of the key is that key",
+        "private.names:Names._texts",
+        {", person=TEXT)": ', person=b"covey purpose")'},
+        killer=PEOPLE + "test_no_id_is_hashed_as_anything_else",
     ),
     mutant(
         "epsilon-for-each-row",
