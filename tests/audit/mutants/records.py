@@ -39,7 +39,7 @@ MUTANTS = (
         "long-record-dropped",
         "a record that is too long is no row: the number of rows, which may be public, tells that it is there",
         "private.csv_files:separate",
-        {"missing if lost else": "b'' if lost else"},
+        {"missing if lost else": "b'\\n' if lost else"},
         killer=BLOCKS + "test_a_record_that_is_too_long_is_read_to_its_end_and_is_one_row_in_any_cut",
     ),
     mutant(
