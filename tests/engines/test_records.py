@@ -17,7 +17,7 @@ from covey import Box
 from covey.errors import DataError
 from covey.private import csv_files, csv_records
 from covey.private.geojson_rows import points_to_csv
-from covey.private.ids import given
+from covey.private.ids import has_id
 from covey.private.people import CappedTable
 from covey.private.tables import open_table
 from covey.public import resolve_bounds
@@ -74,7 +74,7 @@ def rows(data: object) -> list[tuple[float, bytes | None]]:
     opened, found = open_table(data), []
     for piece in opened.pieces_with_ids(("x",), "who"):
         numbers, ids = piece()
-        told = [who if there else None for who, there in zip(ids.to_pylist(), given(ids), strict=True)]
+        told = [who if there else None for who, there in zip(ids.to_pylist(), has_id(ids), strict=True)]
         found += list(zip(numbers[0].tolist(), told, strict=True))
     alone = [number for piece in opened.pieces(("x",)) for number in piece()[0].tolist()]
     assert str(alone) == str([number for number, _ in found]), "the same rows with ids and without"

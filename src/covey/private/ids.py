@@ -82,7 +82,7 @@ def arrow_ids(column: Any) -> Ids:
     return column.cast(pa.int64())
 
 
-def given(ids: Ids) -> NDArray[np.bool_]:
+def has_id(ids: Ids) -> NDArray[np.bool_]:
     """Which rows have an id: it is not null, and no empty text."""
     there = ids.is_valid() if pa.types.is_integer(ids.type) else pc.greater(pc.binary_length(ids), 0).fill_null(False)
     return np.asarray(there.to_numpy(zero_copy_only=False), dtype=np.bool_)

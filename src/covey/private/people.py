@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from covey.errors import ParameterError
 from covey.private.engine import Sealed
-from covey.private.ids import given
+from covey.private.ids import has_id
 from covey.private.lattice import to_lattice
 from covey.private.names import Names
 from covey.private.rows import RowEngine
@@ -193,7 +193,7 @@ def read_groups(
 
     def read(piece: Any) -> Group:
         values, ids = piece()
-        mine = given(ids)
+        mine = has_id(ids)
         if not mine.all():
             values, ids = values[:, mine], ids.filter(pa.array(mine))
         low, high = names.people(ids)

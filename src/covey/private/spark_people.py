@@ -23,7 +23,7 @@ from pyspark.sql.window import Window
 from covey.errors import BudgetError, ParameterError
 from covey.noise.gaps import kept
 from covey.noise.source import OsSource, SeededSource, Source, keyed_words, new_key
-from covey.private.ids import arrow_ids, given
+from covey.private.ids import arrow_ids, has_id
 from covey.private.lattice import to_lattice
 from covey.private.names import Names
 from covey.private.rows import RowEngine
@@ -140,7 +140,7 @@ def name_rows(names: Names, domain: Domain, batches: Batches) -> Iterator[pa.Rec
     """Rows with an id as numbers, with the names of their person and of their lattice point. Runs on executors."""
     for batch in batches:
         ids = arrow_ids(batch.columns[-1])
-        mine = given(ids)
+        mine = has_id(ids)
         values = np.stack([arrow_numbers(column) for column in batch.columns[:-1]])[:, mine]
         low, high = names.people(ids.filter(pa.array(mine)))
         row = names.rows(to_lattice(values, domain))
@@ -224,7 +224,7 @@ def name_people(names: Names, batches: Batches) -> Iterator[pa.RecordBatch]:
     """The names of the people whose rows these are, if anybody's. Runs on executors."""
     for batch in batches:
         ids = arrow_ids(batch.columns[0])
-        low, high = names.people(ids.filter(pa.array(given(ids))))
+        low, high = names.people(ids.filter(pa.array(has_id(ids))))
         yield pa.RecordBatch.from_arrays([pa.array(signed(low)), pa.array(signed(high))], ["low", "high"])
 
 

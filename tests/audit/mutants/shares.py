@@ -119,7 +119,7 @@ MUTANTS = (
     mutant(
         "rows-without-an-id-count",
         "rows without an id share a bucket, in which one displaces another's",
-        "private.ids:given",
+        "private.ids:has_id",
         {"return np.asarray(there": "return np.ones(len(ids), dtype=np.bool_)\n    return np.asarray(there"},
         also={
             "private.names:Names.people": {
