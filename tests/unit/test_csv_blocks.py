@@ -141,6 +141,56 @@ def test_records_are_those_of_python_also_where_no_correct_writer_was(text, size
     assert [[cell.decode() for cell in cells(each)] for each in found if each] == expected
 
 
+def plain_twin(text: bytes, width: int, *, returns: bool) -> list[tuple[bytes | None, ...]]:
+    """The cells of every row, a byte at a time, as docs/files.md has it."""
+    found, values, value, raw, state, doubled = [], [], b"", b"", "start", False
+    for at, byte in enumerate(text[i : i + 1] for i in range(len(text))):
+        if state != "quoted" and byte == b"\n":
+            found.append((raw, [*values, value]))
+            values, value, raw, state = [], b"", b"", "start"
+            continue
+        raw += byte
+        if state == "quoted" and not doubled and byte == b'"':
+            doubled = text[at + 1 : at + 2] == b'"'
+            state = "quoted" if doubled else "plain"
+        elif state != "quoted" and byte == b",":
+            values, value, state = [*values, value], b"", "start"
+        elif state == "start" and byte == b'"':
+            state = "quoted"
+        else:
+            value, doubled, state = value + byte, False, state if state == "quoted" else "plain"
+    if raw:
+        found.append((raw + (b'"' if state == "quoted" else b""), [*values, value]))
+    rows = []
+    for raw, values in found:
+        last = values[-1].removesuffix(b"\r") if returns and raw.endswith(b"\r") else values[-1]
+        lost = len(values) != width or len(raw) + 1 > csv_records.LONGEST_RECORD
+        if width == 1 or raw not in (b"", b"\r"):
+            rows.append((None,) * width if lost else tuple(each or None for each in (*values[:-1], last)))
+    return rows
+
+
+pieces = st.sampled_from(
+    ['"', '"', ",", ",", "\n", "\n", "\r", "\r\n", "x", "1", " ", "\ufeff", '""', '","', '"\n', "\0"]
+)
+
+
+@settings(max_examples=400)
+@given(
+    st.lists(pieces, max_size=30), st.integers(1, 3), st.integers(1, 20), st.booleans(), st.sampled_from([8, 40, 2**20])
+)
+def test_any_bytes_are_read_as_the_rule_says(parts, width, size, returns, limit):
+    """Also what no correct writer made, in any cut, and at the limit."""
+    text, names = "".join(parts).encode(), [str(i) for i in range(width)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_records, "LONGEST_RECORD", limit)
+        cut = list(blocks(io.BytesIO(text), size))
+        expected = plain_twin(text, width, returns=returns)
+        found = [_read(block, names, [], names, returns=returns) for block in cut]
+        assert [row for each in found for row in zip(*(c.to_pylist() for c in each.columns), strict=True)] == expected
+        assert len(rows(cut, width)) == sum(_count(block, width) for block in cut) == len(expected)
+
+
 cell = st.one_of(
     st.text("0123456789.eE+-_ \tinfatyINFxX()", max_size=12),
     st.floats().map(repr),
