@@ -16,7 +16,7 @@ from covey.private import covers
 from covey.private.covers import Block, Coverage, Runs, as_cells, cover
 from covey.private.memory import MemoryEngine
 from covey.private.tables import ArrayTable
-from covey.public import Domain
+from covey.public import Domain, resolve_bounds
 from covey.queries.cover import Cover
 
 DELTA = Fraction(1, 10**6)
@@ -163,3 +163,16 @@ def test_counts_are_exact_however_many_rows_there_are(many):
     assert dict(zip(block.levels.tolist(), block.many.tolist(), strict=True)) == {many: 3, many + 5: 2}
     block.lower(cells[:, 1:], weights[1:], around=np.array([1, 0]))
     assert dict(zip(block.levels.tolist(), block.many.tolist(), strict=True)) == {many: 5}
+
+
+def test_no_heavy_point_is_missed_however_many_columns_there_are():
+    """A share of 2^-d of the rows is compared without a number that overflows."""
+
+    class OneIsNothing:
+        def ceiling(self, **_: int) -> int:
+            return 1
+
+    domain = resolve_bounds((-1, 1), names=None, width=62)
+    query = Cover(domain, (domain.limit // 2,), 0, 1)
+    state = Coverage(np.zeros((62, 2), dtype=np.int64), query, 0, OneIsNothing())
+    assert [block.levels.tolist() for block in state.blocks] == [[2]]

@@ -141,7 +141,7 @@ class Coverage(Sealed):
         floor, root = self.ceiling + 1, self._ball.root
         side = 2 * root + 1  # a ball meets at most 2^d tiles of this side, so one of them holds its share
         tiles, _, heavy = as_cells(self._cells // side, self.weights)
-        tiles = tiles[:, heavy << len(tiles) >= floor] * side
+        tiles = tiles[:, heavy >= -(-floor >> len(tiles))] * side  # the share, rounded up
         low, high = tiles - root, tiles + side - 1 + root  # every point near a heavy tile
         edge = np.full(len(tiles), self._half)
         found: list[Block] = []
