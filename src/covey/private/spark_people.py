@@ -1,6 +1,6 @@
 """Samples and random parts of a Spark DataFrame, and at most m rows of every person in one.
 
-Proofs: noise/gaps.md, budget/amplify.md, people.md.
+Proofs: spark.md, noise/gaps.md, budget/amplify.md, people.md.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ class SparkSample(SparkTable):
     """The rows that a Poisson sample keeps, brought to the driver once. Every row has a coin of exactly the rate.
 
     A partition draws its coins where its rows are, from the operating system; a task that runs again draws others, and
-    Spark takes one of them. So the sample is drawn once, at the first reading.
+    Spark takes one of them. So the sample is drawn once, at the first reading. That which one is taken does not depend
+    on what it drew is taken on trust (spark.md): with spark.speculation it may.
     """
 
     on_spark = False
