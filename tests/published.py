@@ -97,25 +97,28 @@ def of_coreset(coreset: Coreset) -> Fields:
     return of_json("Coreset", json.loads(coreset_json(coreset)))
 
 
-def one_fit(town: Town, folder: Path, **asked: Any) -> Fields:
-    """A release of points in the square, whatever else is asked."""
+def watched(data: Any, **asked: Any) -> Fields:
+    """A release, and what its fit tells of its progress."""
     steps: list[tuple[int, int, str]] = []
-    given = {"k": 3, "epsilon": 1.0, "bounds": (-1, 1), "progress": lambda *step: steps.append(step), **asked}
-    return joined(of_release(fit(town.points(), **given)), of_steps(steps))
+    release = fit(data, **{"k": 3, "epsilon": 1.0, **asked}, progress=lambda *step: steps.append(step))
+    maps = of_json("GeoJSON of a release", release.to_geojson()) if "lon" in release.columns else {}
+    return joined(of_release(release), of_steps(steps), maps)
+
+
+def one_fit(town: Town, folder: Path, **asked: Any) -> Fields:
+    """Points in the square, whatever else is asked."""
+    return watched(town.points(), bounds=(-1, 1), **asked)
 
 
 def on_map(town: Town, folder: Path, **asked: Any) -> Fields:
-    """A release of a map, with its GeoJSON, charged to a ledger."""
-    asked = {"k": 3, "epsilon": 1.0, "bounds": BOX, **asked}
+    """A map, charged to a ledger."""
     book = Ledger.create(folder / "x.ledger", dataset="trips", epsilon=9, delta="1e-3", person=asked.get("person"))
-    release = fit(town.people(), ledger=book, dataset="trips", **asked)
-    return joined(of_release(release), of_json("GeoJSON of a release", release.to_geojson()))
+    return watched(town.people(), bounds=BOX, ledger=book, dataset="trips", **asked)
 
 
 def wide(town: Town, folder: Path, **asked: Any) -> Fields:
     """Six named columns in a ball or a box."""
-    frame = pd.DataFrame(town.points(6), columns=list("abcdef"))
-    return of_release(fit(frame, **{"k": 3, "epsilon": 1.0, "bounds": Ball(1.0), **asked}))
+    return watched(pd.DataFrame(town.points(6), columns=list("abcdef")), **{"bounds": Ball(1.0), **asked})
 
 
 def coreset(town: Town, method: str, **asked: Any) -> Coreset:
