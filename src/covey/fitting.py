@@ -27,7 +27,7 @@ from covey.events import exactly
 from covey.people import cap, each_row
 from covey.post.public_random import public_rng
 from covey.private.curator import Curator
-from covey.private.opening import ENGINES, check_engine, on_spark, open_data, open_engine
+from covey.private.opening import ENGINES, check_engine, check_sampling, on_spark, open_data, open_engine
 from covey.private.tables import Table
 from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
 from covey.release import Release
@@ -265,6 +265,8 @@ def check_spark(table: Table, request: Request, *, zones: Any) -> None:
         )
     if on_spark(table) and request.sample is not None and request.neighbours is Neighbours.REPLACE_ONE:
         raise ParameterError("sample", "on Spark a sample is drawn by coins: use add-remove, or engine='files'")
+    if request.sample is not None:
+        check_sampling(table)
 
 
 def open_ledger(ledger: Ledger | str | None, dataset: str | None) -> tuple[Ledger | None, str | None]:

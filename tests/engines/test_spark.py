@@ -221,3 +221,29 @@ def test_executors_that_are_killed_leave_the_statistics_equal_and_one_charge(tmp
     alone = fit(frame(), k=3, epsilon=1.0, bounds=BOUNDS, algorithm="lloyd", **more)
     assert found["release"] == alone.to_json().decode()
     assert found["spent"] == 1.0
+
+
+class Speculating:
+    """A frame of a cluster that starts slow tasks twice, and otherwise the one that it is made of."""
+
+    def __init__(self, frame):
+        self._frame, self.sparkSession = frame, self
+        self.conf = {"spark.speculation": "true"}
+
+    def __getattr__(self, name):
+        return getattr(self._frame, name)
+
+
+def test_no_sample_where_spark_takes_the_quicker_of_two_attempts(spark, monkeypatch):
+    """A sample with a certain row in it may be the slower one: then who is in it decides which one is taken."""
+    from covey.private.spark import SparkTable, check_sampling
+
+    frame = spark.createDataFrame([(0.1, 0.2)], ["x", "y"])
+    check_sampling(frame)  # the usual setting
+    book = Ledger.memory()
+    real = SparkTable.__init__
+    monkeypatch.setattr(SparkTable, "__init__", lambda self, given: real(self, Speculating(given)))
+    for sample in (0.5, 100, "auto"):
+        with pytest.raises(ParameterError, match="speculation"):
+            fit(frame, k=1, epsilon=1, bounds=(-1, 1), algorithm="grid", sample=sample, ledger=book, dataset="data")
+    assert book.verify().charges == 0

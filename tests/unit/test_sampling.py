@@ -366,3 +366,19 @@ def test_auto_grows_with_k_d_and_precision_and_hardly_with_n():
     assert auto_size(**usual | {"n": 1000}) == 1000, "a small table is taken whole"
     assert auto_size(**usual | {"n": 10**8, "epsilon": 1e-6, "target": 0.001}) == 10**8
     assert auto_size(**usual | {"epsilon": 10_000.0}) == size
+
+
+@pytest.mark.parametrize(("setting", "refused"), [("true", True), ("TRUE", True), ("false", False), (None, False)])
+def test_a_cluster_that_takes_the_quicker_of_two_attempts_draws_no_sample(setting, refused):
+    """Without a cluster: a frame that only tells its settings."""
+    from types import SimpleNamespace
+
+    from covey.private.spark import check_sampling
+
+    conf = {} if setting is None else {"spark.speculation": setting}
+    frame = SimpleNamespace(sparkSession=SimpleNamespace(conf=conf))
+    if not refused:
+        check_sampling(frame)
+        return
+    with pytest.raises(ParameterError, match=r"^sample: with spark\.speculation on"):
+        check_sampling(frame)

@@ -1,9 +1,6 @@
 """The second door: what is published tells nothing of the ledger but a fresh receipt, nothing of clock or folder."""
 
-import itertools
 import json
-from contextlib import contextmanager
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -13,25 +10,10 @@ from covey.budget import Promise
 from covey.fitting import fit
 from covey.levels import LevelSet, fit_levels
 from covey.levels_files import to_json
+from published import same_randomness
 
 ROWS = np.random.default_rng(3).uniform(-1, 1, (500, 2))
 ASKED = {"k": 2, "epsilon": 1, "bounds": (-1, 1), "algorithm": "grid", "dataset": "trips"}
-
-
-@contextmanager
-def same_randomness(number: int):
-    """All randomness of the operating system is one fixed stream: what still differs comes from elsewhere."""
-    stream = itertools.count()
-
-    def urandom(size: int) -> bytes:
-        return np.random.default_rng((number, next(stream))).bytes(size)
-
-    fixed = np.random.default_rng
-    with (
-        patch("os.urandom", urandom),
-        patch("covey.post.public_random.np.random.default_rng", lambda seed=None: fixed(seed or 5)),
-    ):
-        yield
 
 
 def history(folder, *, name, entries):

@@ -73,6 +73,12 @@ def poisson_sample(table: Table, columns: Sequence[str] | None, *, rate: Fractio
     return SampledTable.poisson(table, rate=rate, source=source)
 
 
+def check_sampling(table: Table) -> None:
+    """Refuse to sample where that is not private, before any charge."""
+    if on_spark(table):
+        _spark().check_sampling(table.frame)  # type: ignore[attr-defined]
+
+
 def cap_rows(table: Table, domain: Domain, person: str, *, most: int, key: bytes) -> Table:
     """At most `most` rows of every person."""
     if on_spark(table):

@@ -112,6 +112,14 @@ def stamps(frame: DataFrame, files: Iterable[str]) -> dict[str, tuple[int, int] 
     return found
 
 
+def check_sampling(frame: DataFrame) -> None:
+    """Refuse to sample where of two attempts the quicker is taken: what an attempt kept would have a say (spark.md)."""
+    if str(frame.sparkSession.conf.get("spark.speculation", "false")).lower() == "true":
+        raise ParameterError(
+            "sample", "with spark.speculation on, which sample is taken may depend on it; switch that off, or sample="
+        )
+
+
 def named(name: str) -> Any:
     """The column of this name, whatever characters it has."""
     return F.col("`" + name.replace("`", "``") + "`")

@@ -42,7 +42,7 @@ class SparkSample(SparkTable):
 
     A partition draws its coins where its rows are, from the operating system; a task that runs again draws others, and
     Spark takes one of them. So the sample is drawn once, at the first reading. That which one is taken does not depend
-    on what it drew is taken on trust (spark.md): with spark.speculation it may.
+    on what it drew is taken on trust (spark.md); with spark.speculation, where it may, sampling is refused.
     """
 
     on_spark = False

@@ -1,4 +1,7 @@
-"""What was published: three files in a folder of its own, named by us, written whole, listed again after a restart."""
+"""What was published: three files in a folder of its own, named by us, written whole, listed again after a restart.
+
+No file holds a time: a folder may be sent as it is. When something was published, the file system tells its owner.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ class Publications:
         self, release: Release, coreset: Coreset, data: Opened, *, name: str, level: str, meaning: str
     ) -> dict[str, Any]:
         """Write the three files, then the index: a publication is listed when all of it is there."""
-        key, now = new_id(), datetime.now(UTC)
+        key = new_id()
         target = self._folder / key
         try:
             target.mkdir(parents=True)
@@ -59,7 +62,6 @@ class Publications:
         entry = {
             "id": key,
             "name": name,
-            "time": now.isoformat(),
             "level": level,
             "k": len(release.centres),
             "objective": release.objective,
@@ -72,6 +74,7 @@ class Publications:
         for file, content in contents.items():
             write_whole(target / file, content)
         write_whole(target / INDEX, json.dumps(entry, indent=2).encode(errors="replace"))
+        entry["time"] = _written(target / INDEX)
         with self._lock:
             self._known[key] = entry
         return entry
@@ -126,7 +129,11 @@ def geojson(release: Release, data: Opened) -> dict[str, Any]:
 def _read(path: Path) -> dict[str, Any] | None:
     """An index that was written before, or None where somebody else's file lies in its place."""
     try:
-        found = json.loads(path.read_bytes()[: 2**20])
+        found, time = json.loads(path.read_bytes()[: 2**20]), _written(path)
     except (OSError, ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) and {"id", "name", "time"} <= set(found) else None
+    return {**found, "time": time} if isinstance(found, dict) and {"id", "name"} <= set(found) else None
+
+
+def _written(path: Path) -> str:
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat()

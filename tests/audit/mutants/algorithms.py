@@ -4,6 +4,8 @@ from mutants.planting import mutant
 
 REPLAY = "audit/test_checks_replay.py::test_released_values_decide_everything"
 KEPT = "unit/test_estimator.py::test_nothing_derived_from_rows_without_noise_is_kept[lloyd]"
+LISTED = "unit/test_what_leaves_table.py::test_every_field_that_leaves_is_listed"
+PUBLIC = "unit/test_what_leaves_table.py::test_public_fields_are_the_same_for_other_rows_and_fresh_ones_never"
 CANARY = "unit/test_canary.py::test_no_algorithm_keeps_the_canary[lloyd-add-remove]"
 CHARGED = "property/test_charge_then_release.py::"
 
@@ -304,5 +306,51 @@ MUTANTS = (
         "cli_fit:check_shared",
         {"if options.seed is not None and outputs and not options.allow_seeded:": "if False:"},
         killer="unit/test_cli.py::test_seeded_may_be_written_on_demand_and_says_so",
+    ),
+    mutant(
+        "certificate-counts-rows",
+        "a certificate has one more field: the exact number of rows",
+        "fitting:run",
+        {
+            "seeded = session.source.seeded": (
+                "seeded = session.source.seeded\n"
+                "    outcome = replace(outcome, notes={**outcome.notes, 'rows': table.rows()})"
+            )
+        },
+        killer=LISTED + "[grid, k-means, add-remove]",
+    ),
+    mutant(
+        "certificate-tells-the-time",
+        "a certificate has one more field: when the rows had been read",
+        "certifying:certify",
+        {"**request.parameters, **notes}": "**request.parameters, **notes, 'made': __import__('time').time()}"},
+        killer=LISTED + "[grid, k-means, add-remove]",
+    ),
+    mutant(
+        "publication-tells-the-time",
+        "the folder of a publication holds the time when it was made",
+        "studio.publications:Publications.add",
+        {'"level": level,': '"level": level, "time": datetime.now(UTC).isoformat(),'},
+        killer=LISTED + "[studio]",
+    ),
+    mutant(
+        "public-field-by-rows",
+        "a field that is listed as public follows the number of rows",
+        "fitting:run",
+        {"dataset=dataset, receipt": "dataset=f'{table.rows()} rows', receipt"},
+        killer=PUBLIC + "[grid, k-means, add-remove]",
+    ),
+    mutant(
+        "points-in-the-order-of-rows",
+        "which row comes first decides the order of the centres",
+        "fitting:run",
+        {
+            "seeded = session.source.seeded": (
+                "seeded = session.source.seeded\n"
+                "    if next(iter(table.pieces(None)))().flat[0] > 0:\n"
+                "        outcome = replace(outcome, centres=outcome.centres[::-1])"
+            )
+        },
+        killer="unit/test_what_leaves_table.py::test_the_order_of_rows_changes_no_byte[lloyd]",
     ),
 )

@@ -82,6 +82,13 @@ MUTANTS = (
         killer="unit/test_curator.py::test_the_promise_that_pays_is_for_the_unit_of_the_statistics",
     ),
     mutant(
+        "sample-by-the-quicker-attempt",
+        "rows are sampled on a cluster that takes the quicker of two attempts, whose coins then decide",
+        "private.spark:check_sampling",
+        {'.lower() == "true"': ".lower() is None"},
+        killer="unit/test_sampling.py::test_a_cluster_that_takes_the_quicker_of_two_attempts_draws_no_sample",
+    ),
+    mutant(
         "streamed-parts-overlap",
         "the parts of rows that are streamed from files overlap",
         "private.rows:RowEngine.split",

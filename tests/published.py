@@ -1,0 +1,287 @@
+"""Everything that Covey publishes, made for real in many ways, with noise that can be repeated."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pandas as pd
+
+from conftest import settings_of
+from covey import Ball, Box, Coreset, Ledger, Release
+from covey.algorithms.registry import ALGORITHMS
+from covey.cli import main
+from covey.coreset_files import to_json as coreset_json
+from covey.coreset_files import to_parquet
+from covey.draw import coreset_plot
+from covey.fitting import fit
+from covey.levels import CHOICES, LevelSet, fit_levels
+from covey.levels_files import to_json as levels_json
+from leaving import Fields, joined, of_json, of_parquet, of_png, of_report, of_steps, of_text
+from studio_client import asking
+
+BOX = Box(lon=(-74.1, -73.9), lat=(40.7, 40.9))
+RING = [[-74.09, 40.71], [-74.0, 40.71], [-74.0, 40.8], [-74.09, 40.8], [-74.09, 40.71]]
+ZONES = {
+    "type": "FeatureCollection",
+    "features": [
+        {
+            "type": "Feature",
+            "properties": {"epsilon": 0.05, "name": "clinic"},
+            "geometry": {"type": "Polygon", "coordinates": [RING]},
+        }
+    ],
+}
+
+
+@contextmanager
+def same_randomness(number: int) -> Iterator[None]:
+    """All randomness of the operating system is one fixed stream: what still differs comes from elsewhere."""
+    stream = itertools.count()
+    fixed = np.random.default_rng
+
+    def urandom(size: int) -> bytes:
+        return fixed((number, next(stream))).bytes(size)
+
+    with (
+        patch("os.urandom", urandom),
+        patch("covey.post.public_random.np.random.default_rng", lambda seed=None: fixed(seed or 5)),
+    ):
+        yield
+
+
+@dataclass(frozen=True)
+class Town:
+    """Rows that have nothing in common with those of another number: other places, and other ids."""
+
+    number: int
+    rows: int
+
+    def points(self, d: int = 2) -> np.ndarray:
+        rng = np.random.default_rng((self.number, 77))
+        middles = rng.uniform(-0.8, 0.8, (3, d))
+        return np.clip(middles[rng.integers(0, 3, self.rows)] + rng.normal(0, 0.08, (self.rows, d)), -1, 1)
+
+    def map(self) -> pd.DataFrame:
+        return pd.DataFrame(self.points() * 0.1 + [-74.0, 40.8], columns=["lon", "lat"])
+
+    def people(self) -> pd.DataFrame:
+        rng = np.random.default_rng((self.number, 78))
+        return self.map().assign(who=rng.integers(0, self.rows // (2 + 5 * self.number), self.rows))
+
+
+@dataclass(frozen=True)
+class Case:
+    """One way to ask. tags : what of the request makes some public fields noisy. rows : of both towns, if public."""
+
+    make: Callable[[Town, Path], Fields]
+    tags: frozenset[str] = frozenset()
+    rows: tuple[int, int] = (700, 500)
+
+
+def of_release(release: Release) -> Fields:
+    return of_json("Release", json.loads(release.to_json()))
+
+
+def of_coreset(coreset: Coreset) -> Fields:
+    return of_json("Coreset", json.loads(coreset_json(coreset)))
+
+
+def watched(data: Any, **asked: Any) -> Fields:
+    """A release, and what its fit tells of its progress."""
+    steps: list[tuple[int, int, str]] = []
+    release = fit(data, **{"k": 3, "epsilon": 1.0, **asked}, progress=lambda *step: steps.append(step))
+    maps = of_json("GeoJSON of a release", release.to_geojson()) if "lon" in release.columns else {}
+    return joined(of_release(release), of_steps(steps), maps)
+
+
+def one_fit(town: Town, folder: Path, **asked: Any) -> Fields:
+    """Points in the square, whatever else is asked."""
+    return watched(town.points(), bounds=(-1, 1), **asked)
+
+
+def on_map(town: Town, folder: Path, **asked: Any) -> Fields:
+    """A map, charged to a ledger."""
+    book = Ledger.create(folder / "x.ledger", dataset="trips", epsilon=9, delta="1e-3", person=asked.get("person"))
+    return watched(town.people(), bounds=BOX, ledger=book, dataset="trips", **asked)
+
+
+def wide(town: Town, folder: Path, **asked: Any) -> Fields:
+    """Six named columns in a ball or a box."""
+    return watched(pd.DataFrame(town.points(6), columns=list("abcdef")), **{"bounds": Ball(1.0), **asked})
+
+
+def coreset(town: Town, method: str, **asked: Any) -> Coreset:
+    own = {"keep_synopsis": True} if method in ("auto", "grid") else settings_of(method)["algorithm_params"]
+    given = {"k": 2, "epsilon": 1.0, "bounds": BOX, "algorithm": method, "algorithm_params": own, **asked}
+    return Coreset.of(fit(town.map(), **given))
+
+
+def one_coreset(town: Town, folder: Path, *, method: str) -> Fields:
+    found = coreset(town, method)
+    return joined(
+        of_coreset(found),
+        of_parquet(to_parquet(found)),
+        of_json("GeoJSON of a coreset", found.to_geojson()),
+        of_png(coreset_plot(found)),
+        of_coreset(found.reduce(5)),
+        of_release(found.kmedian(2)),
+    )
+
+
+def merged(town: Town, folder: Path) -> Fields:
+    """Sums and disjoint unions, and one within the other."""
+    book = Ledger.create(folder / "x.ledger", dataset="north", epsilon=9)
+    book.add("south", epsilon=9)
+    parts = [coreset(town, "auto", epsilon=0.5, ledger=book, dataset=name) for name in ("north", "south", "north")]
+    apart = parts[0].merge(parts[1], disjoint=True)
+    claimed = parts[0].merge(parts[2], disjoint=True)
+    nested = (apart + parts[2]).reduce(20)
+    return joined(
+        *map(of_coreset, (apart, claimed, nested)), of_parquet(to_parquet(nested)), of_release(nested.kmeans(2))
+    )
+
+
+def levels(town: Town, folder: Path, *, zones: Any = None, person: str | None = None) -> Fields:
+    book = Ledger.create(folder / "x.ledger", dataset="trips", epsilon=9, person=person)
+    told: list[tuple[int, int, str]] = []
+    found: LevelSet = fit_levels(
+        town.people(),
+        bounds=BOX,
+        person=person,
+        rows_per_person=2 if person else 1,
+        zones=zones,
+        ledger=book,
+        dataset="trips",
+        progress=lambda *step: told.append(step),
+    )
+    chosen = [
+        part
+        for how in CHOICES
+        for part in (of_release(found.release(2, 3, chosen=how)), of_coreset(found.coreset(2, chosen=how)))
+    ]
+    return joined(of_json("Levels", json.loads(levels_json(found))), of_steps(told), *chosen)
+
+
+def studio(town: Town, folder: Path, *, zones: Any = None, seed: int | None = None) -> Fields:
+    """A look, and what is published of it: with and without the owner's view."""
+    book = Ledger.create(folder / "x.ledger", dataset="trips", epsilon=9) if seed is None else None
+    given = {"data": town.map(), "bounds": BOX, "ledger": book, "dataset": "trips", "zones": zones, "seed": seed}
+    page = asking(folder, allow_seeded=True, **given)
+    page.look()
+    found = [of_json("api/levels", page.get("api/levels/3").json())]
+    for seen in (False, True):
+        page.post("api/owner", {"on": seen})
+        made = page.post("api/publish", {"level": 3, "k": 3, "objective": "k-means", "name": "for all"}).json()
+        place = folder / "published" / made["id"]
+        found += [
+            of_release(Release.load(place / "release.json")),
+            of_json("release.geojson", json.loads((place / "release.geojson").read_text())),
+            of_json("publication.json", json.loads((place / "publication.json").read_text())),
+            of_report((place / "report.html").read_bytes()),
+        ]
+        files = sorted(each.name for each in place.iterdir())
+        assert files == ["publication.json", "release.geojson", "release.json", "report.html"]
+    return joined(*found)
+
+
+def printed(*arguments: str) -> str:
+    """What a command prints on stdout."""
+    raw = io.BytesIO()
+    with contextlib.redirect_stdout(io.TextIOWrapper(raw, write_through=True)) as stream:
+        main(arguments)
+        stream.flush()
+        return raw.getvalue().decode()
+
+
+def commands(town: Town, folder: Path) -> Fields:
+    with contextlib.chdir(folder):
+        town.map().to_csv("trips.csv", index=False)
+        Path("sites.csv").write_text("set,lon,lat\none,-74.0,40.8\ntwo,-74.02,40.78\ntwo,-73.98,40.82\n")
+        Path("park.json").write_text(json.dumps({"type": "Polygon", "coordinates": [RING]}))
+        Ledger.create("x.ledger", dataset="trips", epsilon=9)
+        usual = ("trips.csv", "--epsilon", "1", "--bounds", "lon=-74.1:-73.9,lat=40.7:40.9")
+        charged = ("--ledger", "x.ledger", "--dataset", "trips")
+        keyed = (*charged, "--key", "monday")
+        told = [
+            printed("fit", *usual, "-k", "3", *keyed, "--out", "r.json", "--geojson", "r.geojson"),
+            printed("fit", *usual, "-k", "3", *keyed),
+            printed("coreset", *usual, *charged, "--out", "c.json"),
+            printed("query", "c.json", "-k", "2", "--centers", "sites.csv", "--forbidden", "park.json"),
+            printed("query", "c.json", "--centers", "sites.csv"),
+            printed("fit", "trips.csv", "--epsilon", "1", "--bounds", "lon=-80:-79,lat=40.7:40.9", "-k", "2"),
+        ]
+        answers = printed("query", "c.json", "-k", "2", "--centers", "sites.csv", "--json")
+        documents = [printed("fit", *usual, "-k", "3", "--json"), Path("r.json").read_text()]
+        return joined(
+            *(of_text("Printed", each) for each in told),
+            of_json("Answers as JSON", json.loads(answers)),
+            *(of_json("Release", json.loads(each)) for each in documents),
+            of_coreset(Coreset.load("c.json")),
+        )
+
+
+def _cases() -> Iterator[tuple[str, Case]]:
+    for name, row in ALGORITHMS.items():
+        for objective, relation in itertools.product(row.objectives, map(str, row.neighbours)):
+            asked = {**settings_of(name), "objective": objective, "neighbours": relation}
+            rows = (700, 700) if relation == "replace-one" else (700, 500)
+            yield f"{name}, {objective}, {relation}", Case(partial(one_fit, **asked), rows=rows)
+    for sample in (0.5, 200, "auto", "auto:0.5"):
+        tags = frozenset() if sample == 0.5 else frozenset({"a size"})
+        yield f"sample {sample}", Case(partial(one_fit, algorithm="net-coreset", sample=sample), tags)
+        asked = {"algorithm": "grid", "sample": sample, "neighbours": "replace-one"}
+        yield f"sample {sample}, replace-one", Case(partial(one_fit, **asked), rows=(700, 700))
+    kept = {"keep_synopsis": True}
+    for name in ALGORITHMS:  # what is chosen from a noisy number of rows differs where noise is large
+        asked = {**settings_of(name), "epsilon": 0.02}
+        yield f"{name} with little budget", Case(partial(one_fit, **asked))
+    net = {"base": "net", "c": 2}
+    yield "a base of nets", Case(partial(one_fit, epsilon=5, algorithm="net-coreset", algorithm_params=net))
+    yield "exact-coreset of a sample", Case(partial(one_fit, algorithm="exact-coreset", sample=0.5))
+    yield "synopsis of grid", Case(partial(one_fit, algorithm="grid", algorithm_params=kept, sample=0.5))
+    yield "synopsis of auto", Case(partial(one_fit, algorithm_params=kept, delta=1e-6))
+    parts = {"rows_per_part": 300, "too_few": "run"}
+    few = {**settings_of("ball-coreset"), "epsilon": 0.2}
+    yield "too few rows", Case(partial(one_fit, **few))
+    yield "parts", Case(partial(one_fit, epsilon=0.1, algorithm="ball-coreset", algorithm_params=parts))
+    yield "auto in a ball of six columns", Case(partial(wide, epsilon=0.5, delta=1e-6, algorithm_params=kept))
+    yield "auto in a box of six columns", Case(partial(wide, bounds=Box(**dict.fromkeys("abcdef", (-1, 1)))))
+    yield "a map with a ledger", Case(partial(on_map, choice="asked for on Monday"))
+    yield "zones", Case(partial(on_map, zones=ZONES, delta=1e-6, algorithm="max-cover"))
+    yield "people", Case(partial(on_map, person="who", rows_per_person=2, sample=0.5))
+    yield (
+        "people of auto",
+        Case(partial(on_map, epsilon=2, person="who", rows_per_person="auto"), frozenset({"auto people"})),
+    )
+    for method in ("auto", "grid", "net-coreset", "ball-coreset", "exact-coreset"):
+        yield f"coreset by {method}", Case(partial(one_coreset, method=method))
+    yield "merged coresets", Case(merged)
+    yield "levels", Case(levels)
+    yield "levels with zones", Case(partial(levels, zones=ZONES))
+    yield "levels of people", Case(partial(levels, person="who"))
+    yield "studio", Case(studio)
+    yield "studio with zones", Case(partial(studio, zones=ZONES))
+    yield "seeded studio", Case(partial(studio, seed=7))
+    yield "commands", Case(commands)
+
+
+CASES = dict(_cases())
+
+
+def made(name: str, *, town: int, noise: int, folder: Path) -> Fields:
+    """The fields of all that one case publishes, of one of two towns, with one of any number of streams of noise."""
+    case = CASES[name]
+    folder.mkdir()
+    with same_randomness(noise):
+        return case.make(Town(town, case.rows[town]), folder)
