@@ -142,7 +142,7 @@ class Zones:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of all zones: part of what an idempotency key is bound to."""
+        """A hash of all zones as they were declared."""
         parts = [[str(each.epsilon), each.name, _plain(each.region)] for each in self.zones]
         return hashlib.sha256(json.dumps([parts, self.lon, self.lat]).encode()).hexdigest()
 
@@ -169,7 +169,7 @@ def _feature(feature: Any, number: int) -> Zone:
         raise FormatError(f"zones: feature {number} needs a property 'epsilon', or 'level'")
     name = properties.get("name")
     return Zone(
-        name if isinstance(name, str) else f"zone {number}",
+        name.encode(errors="replace").decode() if isinstance(name, str) else f"zone {number}",
         _epsilon(properties, number),
         Region.read(feature, name="zones"),
     )
@@ -266,7 +266,9 @@ class Thinning:
 
     @property
     def fingerprint(self) -> str:
-        return self.zones.fingerprint
+        """A hash of which rows are in which zone: in other columns other rows are, and bounds move those outside."""
+        where = [self.domain.names, self.domain.ball, self.domain.middle, self.domain.half]
+        return hashlib.sha256(json.dumps([self.zones.fingerprint, where]).encode()).hexdigest()
 
     def table(self, table: Table, source: Source) -> Table:
         """The table with its zones thinned, by one key drawn now; no row is read yet. People are thinned as a whole."""

@@ -67,6 +67,10 @@ class Promise:
     epsilon: Fraction
     delta: Fraction = Fraction(0)
 
+    def __post_init__(self) -> None:
+        if min(self.epsilon, self.delta) < 0:
+            raise ParameterError("promise", "must have amounts of at least 0")
+
     @classmethod
     def of(cls, epsilon: Amount, delta: Amount = 0, *, kind: Kind | None = None) -> Promise:
         """A promise from amounts as users write them; for adding or removing one row, if nothing else is said."""
