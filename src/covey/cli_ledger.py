@@ -191,12 +191,11 @@ def compare(book: Ledger, path: str) -> str:
 
     try:
         content = Path(path).read_bytes()
-        if path.endswith(".parquet"):  # the same coreset as one document
-            content = coreset_files.to_json(coreset_files.load(path))
-        document = json.loads(content)
-        receipt = document["certificate"]["receipt"]
     except OSError as error:
         raise FormatError(f"release: cannot read {path!r}: {error.strerror}") from None
+    try:
+        document = coreset_files.document_of(content)
+        receipt = document["certificate"]["receipt"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise FormatError(f"release: {path!r} holds no receipt: a map or a merged coreset has none") from None
     entry = book.find(receipt) if isinstance(receipt, str) else None
@@ -205,9 +204,9 @@ def compare(book: Ledger, path: str) -> str:
     stored = book.document(entry)
     if content == stored:
         return f"the release that entry {entry} paid for, byte by byte."
-    coreset = document.get("format") == coreset_files.FORMAT
-    if coreset and content == coreset_files.to_json(Coreset.of(Release.from_json(stored))):
-        return f"the coreset of the release that entry {entry} paid for, byte by byte."
+    is_coreset = document.get("format") == coreset_files.FORMAT
+    if is_coreset and coreset_files.is_file_of(Coreset.of(Release.from_json(stored)), content):
+        return f"the coreset of the release that entry {entry} paid for, and nothing else."
     raise FormatError(
         f"release: {path!r} shows the receipt of entry {entry}, but is not the release that is stored with it: it was "
         f"made from it (a level, a smaller coreset) or changed. `covey ledger export --entry {entry}` gives that one"
@@ -223,8 +222,10 @@ def compare(book: Ledger, path: str) -> str:
 def export(*, file: str, entry: int, out: str) -> None:
     """Hand out the release that a charge paid for once more: the stored bytes, at no cost."""
     from covey.budget.ledger import Ledger
+    from covey.options import files_of
     from covey.storage import write_whole
 
-    check_outputs([out], inputs=[file])
-    write_whole(out, Ledger.open(file).document(entry))
+    book = Ledger.open(file)
+    check_outputs([out], inputs=files_of(book))
+    write_whole(out, book.document(entry))
     click.echo(f"Wrote {printable(out)}: the release of entry {entry}, at no cost.")

@@ -50,7 +50,7 @@ class Studio:
         self.uploads = Uploads(self._folder, settings.limits)
         self.batches = Batches(most_bytes=settings.limits.batches)
         self.publications = Publications(settings.out)
-        self._book: Ledger = settings.ledger if settings.ledger is not None else Ledger.memory()
+        self._book: Ledger = settings.ledger or Ledger.memory(person=settings.person.column)
         self._lock = threading.RLock()
         self._fitting, self._looking = threading.Lock(), threading.Lock()
         self._data: Opened | None = None
