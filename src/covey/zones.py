@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -142,9 +142,9 @@ class Zones:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of all zones as they were declared."""
-        parts = [[str(each.epsilon), each.name, _plain(each.region)] for each in self.zones]
-        return hashlib.sha256(json.dumps([parts, self.lon, self.lat]).encode()).hexdigest()
+        """A hash of all zones as they were declared, in whatever order."""
+        parts = sorted(json.dumps([str(each.epsilon), each.name, _plain(each.region)]) for each in self.zones)
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _plain(region: Region | Box) -> Any:
@@ -267,7 +267,7 @@ class Thinning:
     @property
     def fingerprint(self) -> str:
         """A hash of which rows are in which zone: in other columns other rows are, and bounds move those outside."""
-        where = [self.domain.names, self.domain.ball, self.domain.middle, self.domain.half]
+        where = [[area.axes for area in self.regions.areas], asdict(self.domain)]
         return hashlib.sha256(json.dumps([self.zones.fingerprint, where]).encode()).hexdigest()
 
     def table(self, table: Table, source: Source) -> Table:

@@ -589,6 +589,19 @@ def test_a_table_that_says_more_than_the_coreset_is_no_coreset_of_the_ledger(cov
     assert "and nothing else" in covey("ledger", "verify", book, "--release", "again.PARQUET").out
 
 
+def test_a_receipt_pasted_onto_another_kind_of_file_is_noticed(covey, trips, book):
+    base = ("-k", 2, "--epsilon", 1, *BOUNDS, "--ledger", book, "--dataset", "trips")
+    covey("fit", trips, *base, "--out", "r.json")
+    covey("coreset", trips, *base, "--out", "c.json")
+    document = json.loads(Path("c.json").read_text())
+    document["certificate"]["receipt"] = json.loads(Path("r.json").read_text())["certificate"]["receipt"]
+    Path("forged.json").write_text(json.dumps(document))
+    assert "is not the release that is stored" in covey("ledger", "verify", book, "--release", "forged.json").err
+    document["certificate"]["receipt"] = None
+    Path("forged.json").write_text(json.dumps(document))
+    assert "holds no receipt" in covey("ledger", "verify", book, "--release", "forged.json").err
+
+
 def test_no_output_replaces_what_belongs_to_a_ledger(covey, trips):
     covey("ledger", "init", "l", "--dataset", "trips", "--epsilon", 9, "--anchor", "a")
     base = ("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--ledger", "l", "--dataset", "trips")

@@ -1,5 +1,6 @@
 """Promises have a type: what adds up, what is converted at which price, and what a ledger of one type refuses."""
 
+import json
 import math
 from fractions import Fraction
 
@@ -16,6 +17,7 @@ from covey.budget.promise import ZonePromises
 from covey.events import Neighbours, Pure
 from covey.fitting import fit
 from covey.levels import fit_levels
+from covey.zones import Zones
 
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
 ROW, DRIVER, REPLACED = Kind(), Kind(unit="driver"), Kind(REPLACE)
@@ -281,6 +283,26 @@ def test_zones_are_of_the_columns_and_bounds_that_they_were_charged_in():
             fit(trips, bounds=Box.of(other), ledger=book, **asked)
         fit(trips, bounds=Box.of(other), ledger=book.converting(), **asked)
         assert list(zone_totals(book).values()) == [1.25]
+
+
+def test_the_same_zones_in_other_words_are_the_same(tmp_path):
+    """A document or its file, in another order, with the columns named or found: the same rows are in them."""
+    features = [
+        {
+            "type": "Feature",
+            "properties": {"epsilon": 0.25, "name": name},
+            "geometry": {"type": "Polygon", "coordinates": [[[x, x], [x + 0.2, x], [x, x + 0.2], [x, x]]]},
+        }
+        for name, x in (("home", -0.5), ("work", 0.5))
+    ]
+    forward, back = ({"type": "FeatureCollection", "features": each} for each in (features, features[::-1]))
+    (tmp_path / "zones.json").write_text(json.dumps(back))
+    book = Ledger.memory(dataset="trips", epsilon=10)
+    for zones in (forward, str(tmp_path / "zones.json"), Zones.read(forward, lon="lon", lat="lat")):
+        fit(TRIPS, **ASKED, epsilon=1, zones=zones, ledger=book)
+    assert zone_totals(book) == {"home": 0.75, "work": 0.75}
+    with pytest.raises(ParameterError, match="other columns"):
+        fit(TRIPS, **ASKED, epsilon=1, zones=Zones.read(forward, lon="lat", lat="lon"), ledger=book)
 
 
 @pytest.mark.parametrize(
