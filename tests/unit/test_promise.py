@@ -99,6 +99,17 @@ def test_what_is_not_proven_is_refused(given_, wanted):
         Promise.of(1, kind=given_).to(wanted)
 
 
+def test_a_relation_in_words_is_no_way_around_the_rules():
+    assert Promise("replace-one", None, 0.1) == Promise.of("0.1", kind=REPLACED)
+    with pytest.raises(ParameterError, match="says nothing of adding"):
+        Promise("replace-one", None, Fraction(1)).to(ROW)
+    for make in (lambda: Kind("replace-one", "driver"), lambda: Promise("replace-one", "driver", Fraction(1))):
+        with pytest.raises(ParameterError, match="person"):
+            make()
+    with pytest.raises(ParameterError, match="neighbours"):
+        Promise("nearby", None, Fraction(1))
+
+
 def test_rows_extend_to_people_with_a_cap_only():
     assert Promise.of("0.25").for_people("driver", cap=4) == Promise.of(1, kind=DRIVER)
     with pytest.raises(ParameterError):
@@ -318,7 +329,7 @@ def test_zones_are_converted_at_the_price_of_all_rows(of, options, price):
 def test_nothing_less_than_nothing_is_promised_handed_on_or_charged(tmp_path):
     """A charge below 0 would be refunds, and stand in the chain as an entry that nobody can read any more."""
     for amounts in ((Fraction(-1), Fraction(0)), (Fraction(1), Fraction(-1))):
-        with pytest.raises(ParameterError, match="promise: must have amounts of at least 0"):
+        with pytest.raises(ParameterError, match="must not be negative"):
             Promise(ADD, None, *amounts)
     reserve = Reserve(Promise.of(1))
     with pytest.raises(CoveyError):

@@ -319,8 +319,15 @@ MUTANTS = (
         "negative-charge",
         "a promise may be below 0, and its charge is a refund",
         "budget.promise:Promise.__post_init__",
-        {"min(self.epsilon, self.delta) < 0": "False"},
+        {"amount(getattr(self, name), name=name)": "getattr(self, name)"},
         killer=PROMISE + "test_nothing_less_than_nothing_is_promised_handed_on_or_charged",
+    ),
+    mutant(
+        "relation-in-words",
+        "a relation given as text is none of the two that the rules know, and converts for nothing",
+        "budget.promise:Kind.__post_init__",
+        {"Neighbours.parse(self.relation)": "self.relation"},
+        killer=PROMISE + "test_a_relation_in_words_is_no_way_around_the_rules",
     ),
     mutant(
         "table-with-more-verified",
