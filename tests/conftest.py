@@ -59,7 +59,7 @@ def settings_of(
         pytest.skip(f"{algorithm} refuses {d} columns")
     own: dict[str, object] = {}
     if algorithm == "ball-coreset":
-        own["too_few"] = "run"  # the default refuses, by the noisy number of rows
+        own["too_few"] = "run"  # k rounds, however few rows there are
     if algorithm == "sites":
         own["sites"] = (np.linspace(-0.9, 0.9, (k + 3) * d).reshape(k + 3, d) * edge).tolist()
     return {

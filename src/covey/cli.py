@@ -99,15 +99,12 @@ def fit(*, data: str, k: int, algorithm: str, objective: str, **shared: Any) -> 
     """
     options = Shared(**shared)
     domain = check_shared(data, options)
+    parameters = read_params(options.param)
+    if parameters.get("keep_synopsis") is True and options.out is None and not options.as_json:
+        raise click.UsageError("--out: keep_synopsis is for a file; name one, or print all of it with --json")
 
     made = make_release(
-        data,
-        options,
-        k=k,
-        domain=domain,
-        objective=objective,
-        algorithm=algorithm,
-        parameters=read_params(options.param),
+        data, options, k=k, domain=domain, objective=objective, algorithm=algorithm, parameters=parameters
     )
     release = made.release
     publish(

@@ -73,6 +73,8 @@ def coreset(
 
 def check_before(data: str, domain: Box | Ball, options: Shared, *, reduce_to: int | None, plot: str | None) -> None:
     """Refuse before the charge what could only fail after it."""
+    if options.out is None and not options.as_json:
+        raise click.UsageError("--out: name the file of the coreset, .json or .parquet; or print all of it with --json")
     if reduce_to is not None and reduce_to < 2:
         raise ParameterError("m", "must be at least 2: one point for each sign of weight")
     if options.out is not None:

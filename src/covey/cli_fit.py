@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from covey.errors import BudgetError, DataError, FormatError, ParameterError
+from covey.errors import BudgetError, CoveyError, DataError, FormatError, LedgerError, ParameterError
 from covey.options import (
     Shared,
     check_axes,
@@ -32,11 +32,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Made:
-    """A release that was paid for, the ledger if there is one, and the entry of its charge if that is new."""
+    """A release that was paid for, the ledger if there is one, the entry of its charge if that is new, or a problem.
+
+    problem : why the ledger holds the charge, but not the release.
+    """
 
     release: Release
     book: Ledger | None
-    charged: Entry | None
+    charged: Entry | None = None
+    problem: LedgerError | None = None
 
 
 def check_shared(data: str, options: Shared, *, more_outputs: Sequence[str | None] = ()) -> Box | Ball:
@@ -114,27 +118,32 @@ def make_release(
         from covey.private.opening import start_spark
 
         start_spark(options.master)
-    with progress_bar(show=not options.quiet) as progress:
-        release = fit(
-            data,
-            k=k,
-            epsilon=options.epsilon,
-            delta=options.delta,
-            bounds=domain,
-            algorithm=algorithm,
-            algorithm_params=parameters,
-            objective=objective,
-            neighbours=options.neighbours,
-            person=options.person,
-            rows_per_person=read_rows_per_person(options.rows_per_person),
-            engine=options.engine,
-            zones=read_zones(options.zones, lon=options.lon, lat=options.lat),
-            sample=read_sample(options.sample),
-            ledger=book,
-            dataset=options.dataset,
-            random_state=options.seed,
-            progress=progress,
-        )
+    try:
+        with progress_bar(show=not options.quiet) as progress:
+            release = fit(
+                data,
+                k=k,
+                epsilon=options.epsilon,
+                delta=options.delta,
+                bounds=domain,
+                algorithm=algorithm,
+                algorithm_params=parameters,
+                objective=objective,
+                neighbours=options.neighbours,
+                person=options.person,
+                rows_per_person=read_rows_per_person(options.rows_per_person),
+                engine=options.engine,
+                zones=read_zones(options.zones, lon=options.lon, lat=options.lat),
+                sample=read_sample(options.sample),
+                ledger=book,
+                dataset=options.dataset,
+                random_state=options.seed,
+                progress=progress,
+            )
+    except LedgerError as error:
+        if error.release is None:
+            raise
+        return Made(error.release, book, problem=error)
     receipt = release.certificate.receipt
     entry = None if book is None or receipt is None else book.find(receipt)
     return Made(release, book, None if book is None or entry is None or entry <= seen else book.entries()[entry - 1])
@@ -181,8 +190,8 @@ def publish(
     document: Callable[[], bytes],
     show: Callable[[], None],
 ) -> None:
-    """Write the files, then tell; if a file cannot be written, print what was paid for rather than lose it."""
-    problem = None
+    """Write the files, then tell; if a file or the ledger cannot be written, print what was paid for, or it is lost."""
+    problem: CoveyError | None = made.problem
     try:
         for path, write in files:
             if path is not None:

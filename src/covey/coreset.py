@@ -90,8 +90,10 @@ class Coreset:
             )
         middle, half = release.scale()
         axis = (2 * np.arange(synopsis.cells_per_axis) + 1) / synopsis.cells_per_axis - 1
-        places = np.meshgrid(*[axis] * len(middle), indexing="ij")
-        points = np.stack([each.ravel() for each in places], axis=1) * half + middle
+        numbers, points = np.arange(len(synopsis.counts)), np.empty((len(synopsis.counts), len(middle)))
+        for j in reversed(range(len(middle))):  # the last column's cells come fastest; numpy's own grids end at 32 axes
+            numbers, place = np.divmod(numbers, synopsis.cells_per_axis)
+            points[:, j] = axis[place] * half[j] + middle[j]
         cells = np.broadcast_to(2 * half / synopsis.cells_per_axis, points.shape)
         return cls(points, np.array(synopsis.counts) * synopsis.rows_per_count, cells=cells, **made)
 

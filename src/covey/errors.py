@@ -14,6 +14,7 @@ The command line turns each of them into one line on stderr and exit code 2.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 
 class CoveyError(Exception):
@@ -45,7 +46,12 @@ class BudgetError(CoveyError):
 
 
 class LedgerError(CoveyError):
-    """A ledger is missing, foreign, changed, truncated, or behind its anchor."""
+    """A ledger is missing, foreign, changed, truncated, or behind its anchor.
+
+    release : where a fit was charged but its release could not be stored, that release: it is paid for.
+    """
+
+    release: Any = None
 
 
 class FormatError(CoveyError, ValueError):

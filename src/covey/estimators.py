@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from covey.coreset import Coreset
-from covey.errors import DataError
+from covey.errors import DataError, LedgerError
 from covey.fitting import fit
 from covey.methods import coreset_algorithm
 from covey.private.lattice import to_lattice
@@ -87,16 +87,21 @@ class _Private(BaseEstimator):
             "method_params",
         )
         shared = {name: value for name, value in self.get_params(deep=False).items() if name not in own}
-        with progress_bar(show=bool(self.progress)) as report:
-            self.release_ = fit(
-                X,
-                k=self.n_clusters,
-                objective=objective,
-                algorithm=algorithm,
-                algorithm_params=algorithm_params,
-                progress=report,
-                **shared,
-            )
+        try:
+            with progress_bar(show=bool(self.progress)) as report:
+                self.release_ = fit(
+                    X,
+                    k=self.n_clusters,
+                    objective=objective,
+                    algorithm=algorithm,
+                    algorithm_params=algorithm_params,
+                    progress=report,
+                    **shared,
+                )
+        except LedgerError as error:
+            if error.release is not None:
+                self.release_ = error.release
+            raise
         table = open_data(X, engine=self.engine)
         names, width = Person(self.person, self.rows_per_person).columns_of(table.names, table.width)
         self._domain = resolve_bounds(self.bounds, names=names, width=width)

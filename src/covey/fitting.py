@@ -17,12 +17,14 @@ import numpy as np
 
 from covey.algorithms.outcome import Outcome, whole_number
 from covey.algorithms.registry import Algorithm, find
+from covey.budget.amplify import SMALLEST_RATE
 from covey.budget.ledger import Ledger
+from covey.budget.plan import Reserve
 from covey.budget.promise import Kind, Promise
 from covey.certifying import certify
 from covey.errors import ParameterError
 from covey.events import exactly
-from covey.people import cap
+from covey.people import cap, each_row
 from covey.post.public_random import public_rng
 from covey.private.curator import Curator
 from covey.private.opening import ENGINES, check_engine, on_spark, open_data, open_engine
@@ -75,40 +77,58 @@ def fit(
     )
     book, dataset = open_ledger(ledger, dataset)
     try:
-        table = open_data(data, engine=request.engine)
-        names, width = request.person.columns_of(table.names, table.width)
-        domain = resolve_bounds(bounds, names=names, width=width)
-        row, sampled = request.algorithm, request.sample is not None
-        check_engine(request.engine, table, what=row.name, engines=row.engines, sampled=sampled)
-        check_spark(table, request, zones=zones)
-        relation = request.neighbours
-        zoned = read_zones(zones, epsilon=request.epsilon, domain=domain, neighbours=relation, person=request.person)
-        seed = seed_of(random_state)
-        session = Session(
-            book,
-            dataset,
-            promise=request.promise,
-            zones=None if zoned is None else zoned.promises(request.promise),
-            purpose=f"{request.objective} with {request.algorithm.name}, k = {request.k}",
-            fingerprint=request.fingerprint(domain, seed=seed, zones=zoned),
-            seed=seed,
-        )
-        stored = session.stored()
-        if stored is not None:
-            return Release.from_json(stored)
-        table.check_numeric(domain.columns if table.names is not None else None)
-        return run(request, table, domain, session, zoned, dataset=dataset, seed=seed, progress=progress)
+        with np.errstate(all="ignore"):  # with the caller's settings, rows could decide between an answer and an error
+            return _fit(request, data, bounds, zones, book, dataset, seed=seed_of(random_state), progress=progress)
     except MemoryError:  # numpy's own message tells the shape of the array, and so the exact number of rows
         raise MemoryError("the rows do not fit into memory; what was charged stays charged") from None
 
 
+def _fit(
+    request: Request,
+    data: Any,
+    bounds: Bounds | None,
+    zones: Any,
+    book: Ledger | None,
+    dataset: str | None,
+    *,
+    seed: int | None,
+    progress: Progress | None,
+) -> Release:
+    """Refuse all that can be refused by what is public; then run."""
+    table = open_data(data, engine=request.engine)
+    names, width = request.person.columns_of(table.names, table.width)
+    domain = resolve_bounds(bounds, names=names, width=width)
+    row, sampled = request.algorithm, request.sample is not None
+    check_engine(request.engine, table, what=row.name, engines=row.engines, sampled=sampled)
+    check_spark(table, request, zones=zones)
+    request = request.without_idle_delta(domain)
+    relation = request.neighbours
+    zoned = read_zones(zones, epsilon=request.epsilon, domain=domain, neighbours=relation, person=request.person)
+    session = Session(
+        book,
+        dataset,
+        promise=request.promise,
+        zones=None if zoned is None else zoned.promises(request.promise),
+        purpose=f"{request.objective} with {request.algorithm.name}, k = {request.k}",
+        fingerprint=request.fingerprint(domain, seed=seed, zones=zoned),
+        numbers=(request.k + 2) * domain.dimension,
+        seed=seed,
+    )
+    stored = session.stored()
+    if stored is not None:
+        return Release.from_json(stored)
+    table.check_numeric(domain.columns if table.names is not None else None)
+    return run(request, table, domain, session, zoned, dataset=dataset, seed=seed, progress=progress)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A checked request: all of it public."""
+    """A checked request: all of it public. delta is what is charged, which may be none of what was asked for."""
 
     k: int
     epsilon: Fraction
     delta: Fraction
+    asked_delta: Fraction
     algorithm: Algorithm
     parameters: dict[str, Any]
     objective: str
@@ -129,12 +149,33 @@ class Request:
         supplied = self.algorithm.supplied({**values, "public_rng": public_rng(seed)})
         return self.algorithm.run(curator, **supplied, **self.parameters)
 
+    def without_idle_delta(self, domain: Domain) -> Request:
+        """The request without a delta that no plan could use: such a delta is neither charged nor certified.
+
+        A plan may follow from a released number of rows, or from a cap or a sample that does. The largest amounts that
+        an algorithm may be left with are tried, and those of the smallest sample.
+        """
+        uses = self.algorithm.uses_delta
+        if uses is None or self.delta == 0:
+            return self
+        most = self.promise
+        if self.person.column is not None:
+            most = each_row(Reserve(most), 1 if self.person.quantile is not None else self.person.rows).promise
+        left = [most]
+        if self.sample is not None:
+            left.append(Reserve(most).on_sample(self.sample.rate or SMALLEST_RATE).promise)
+        public = {"domain": domain, "neighbours": self.neighbours, "k": self.k}
+        own = {**self.algorithm.parameters, **self.parameters}
+        if any(uses(**public, epsilon=each.epsilon, delta=each.delta, **own) for each in left if each.delta):
+            return self
+        return replace(self, delta=Fraction(0))
+
     def fingerprint(self, domain: Domain, *, seed: int | None, zones: Thinning | None = None) -> str:
         """Every parameter in one canonical text: what an idempotency key is bound to."""
         fields = {
             "k": self.k,
             "epsilon": str(self.epsilon),
-            "delta": str(self.delta),
+            "delta": str(self.asked_delta),
             "algorithm": self.algorithm.name,
             "parameters": {name: repr(value) for name, value in self.parameters.items()},
             "objective": self.objective,
@@ -182,11 +223,12 @@ def check_request(
         raise ParameterError("engine", f"must be one of {', '.join(map(repr, ('auto', *ENGINES)))}")
     if row.guarantee == "approximate" and delta is None:
         raise ParameterError("delta", f"{algorithm!r} promises (epsilon, delta): give a delta, well below 1/n")
-    exceptional = Fraction(0) if delta is None else amount("delta", delta, below=1)
+    asked = Fraction(0) if delta is None else amount("delta", delta, below=1)
     return Request(
         k=whole_number("n_clusters", k, least=1, most=1_000),
         epsilon=amount("epsilon", epsilon),
-        delta=Fraction(0) if row.guarantee == "pure" else exceptional,  # a pure algorithm spends none
+        delta=Fraction(0) if row.guarantee == "pure" else asked,  # a pure algorithm spends none
+        asked_delta=asked,
         algorithm=row,
         parameters=parameters,
         objective=objective,
@@ -287,4 +329,4 @@ def run(
     release = certify(
         request, domain, outcome, capped, thinned, dataset=dataset, receipt=session.receipt, seeded=seeded
     )
-    return Release.from_json(session.finish(release.to_json()))
+    return Release.from_json(session.finish(release.to_json(), made=release))

@@ -53,6 +53,7 @@ class Cancelled(CoveyError):
     """The caller asked to stop. What was charged stays charged."""
 
 
+@np.errstate(all="ignore")  # as in `fit`
 def fit_levels(
     data: Any,
     *,
@@ -102,6 +103,7 @@ def fit_levels(
         zones=None if thinning is None else thinning.promises(promise),
         purpose=f"all {len(checked)} privacy levels of a histogram",
         fingerprint=_fingerprint(checked, domain, who, side=side, thinning=thinning, seed=seed),
+        numbers=len(checked) * (side or MOST_PER_AXIS[domain.dimension]) ** domain.dimension,
         seed=seed,
     )
     stored = session.stored()
@@ -226,7 +228,7 @@ def _run(
     found = LevelSet(
         levels, domain.names, domain, parts, rows, for_rows, tuple(counts), query.cell_of, rates, certificate
     )
-    return from_json(session.finish(to_json(found)))
+    return from_json(session.finish(to_json(found), made=found))
 
 
 def _promise(level: Level, person: Person) -> Promise:

@@ -12,11 +12,12 @@ from covey.budget.ledger import Ledger
 from covey.budget.plan import Reserve
 from covey.budget.promise import Promise, ZonePromises
 from covey.budget.records import Receipt
-from covey.errors import ParameterError
+from covey.errors import LedgerError, ParameterError
 from covey.noise.source import OsSource, SeededSource, Source
 from covey.private.curator import Curator
 from covey.private.engine import Engine
 from covey.public import Domain
+from covey.storage import check_room
 
 Progress = Callable[[int, int, str], None]
 
@@ -24,7 +25,8 @@ Progress = Callable[[int, int, str], None]
 class Session:
     """What one fit shares: its promise, the ledger it is charged to, its noise, and the reserve that it hands on.
 
-    Without a ledger it is charged to one in memory, of its own. `fingerprint` is every public parameter in one text.
+    Without a ledger it is charged to one in memory, of its own. fingerprint : every public parameter in one text.
+    numbers : how many the release will hold, for which the disk must have room.
     """
 
     def __init__(
@@ -37,6 +39,7 @@ class Session:
         purpose: str,
         fingerprint: str,
         seed: int | None,
+        numbers: int = 0,
     ) -> None:
         if ledger is not None and ledger.path is not None and seed is not None:
             raise ParameterError(
@@ -46,6 +49,7 @@ class Session:
         self._name = dataset if ledger is not None and dataset is not None else "data"
         self._zones, self._purpose, self._fingerprint = zones, purpose, fingerprint
         self._receipt: Receipt | None = None
+        self._numbers = numbers
         self.reserve = Reserve(promise)
         self.source: Source = OsSource() if seed is None else SeededSource(seed)
 
@@ -64,6 +68,7 @@ class Session:
     def charge(self) -> None:
         """Charge the ledger for the whole fit; once, however many steps ask for it."""
         if self._receipt is None:
+            check_room(self._book.path, numbers=self._numbers)
             self._receipt = self._book.charge(
                 self._name,
                 self.reserve.promise,
@@ -85,7 +90,20 @@ class Session:
         durable = self._book.path is not None  # one in memory ends with the process: nobody could look it up
         return self._receipt.receipt if durable and self._receipt is not None else None
 
-    def finish(self, document: bytes) -> bytes:
-        """Store the release with its charge; hand out what is answered: with a key, the first to finish."""
+    def finish(self, document: bytes, *, made: object) -> bytes:
+        """Store the release with its charge; hand out what is answered: with a key, the first to finish.
+
+        Where it cannot be stored, the LedgerError carries what was `made`, if its charge still stands: it is paid for.
+        """
         assert self._receipt is not None, "a release without a charge"
-        return self._book.finish(self._receipt, document).document
+        try:
+            return self._book.finish(self._receipt, document).document
+        except LedgerError as error:
+            error.release = made if self._stands(self._receipt) else None
+            raise
+
+    def _stands(self, receipt: Receipt) -> bool:
+        try:
+            return self._book.find(receipt.receipt) is not None
+        except LedgerError:
+            return False

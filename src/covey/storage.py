@@ -7,7 +7,9 @@ import os
 import tempfile
 from pathlib import Path
 
-from covey.errors import DataError
+from covey.errors import DataError, LedgerError
+
+ROOM = 2**15  # for the entries of a charge and its release, and what undoes them
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
@@ -31,6 +33,18 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
         sync_folder(target.parent)
     except OSError as error:
         raise DataError(f"out: cannot write {str(target)!r}: {error.strerror or 'input/output error'}") from None
+
+
+def check_room(ledger: Path | None, *, numbers: int) -> None:
+    """Refuse, before a charge, a disk that has no room for a release of so many numbers beside it."""
+    if ledger is None or not hasattr(os, "statvfs"):
+        return
+    try:
+        disk = os.statvfs(ledger.parent)
+    except OSError:  # the ledger will say what is wrong with it
+        return
+    if disk.f_bavail * disk.f_frsize < ROOM + 64 * numbers:
+        raise LedgerError(f"{ledger}: the disk has no room for a release; make some, nothing was charged")
 
 
 def sync_folder(folder: Path) -> None:

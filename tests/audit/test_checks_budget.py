@@ -71,7 +71,7 @@ def test_a_certificate_says_what_was_asked_for(neighbours):
     for algorithm, delta in (("lloyd", None), ("auto", 1e-6)):
         ledger = Ledger.memory(dataset="d", epsilon=9, delta=Fraction(1, 2), neighbours=neighbours)
         release = fit(
-            ROWS,
+            np.tile(ROWS, (1, 3)),  # in six columns a delta can be used
             k=2,
             epsilon=0.75,
             delta=delta,

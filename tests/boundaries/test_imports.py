@@ -37,6 +37,7 @@ LIBRARIES = {  # a library of rows: the files that may import it
         "private/csv_files.py",
         "private/folders.py",
         "private/ids.py",
+        "private/names.py",
         "private/people.py",
         "private/spark.py",
         "private/spark_people.py",

@@ -17,7 +17,7 @@ from covey import Box, KMeans
 from covey.budget.ledger import Ledger
 from covey.errors import CoveyError, DataError, ParameterError
 from covey.fitting import fit
-from covey.noise.source import OsSource
+from covey.noise.source import OsSource, SeededSource
 from covey.private.memory import MemoryEngine
 from covey.private.tables import open_table
 from covey.public import resolve_bounds
@@ -135,6 +135,22 @@ def test_parts_share_out_the_rows_equal_ones_too(spark):
     grid = CellCounts(Grid(DOMAIN, 4))
     whole = engine_of(spark.createDataFrame(rows)).total(grid)
     assert np.sum([part.total(grid) for part in parts], axis=0).tolist() == whole.tolist()
+
+
+def test_one_row_more_changes_one_part_by_one_row_whatever_the_partitions_and_the_order(spark):
+    """Claim 1 of private/spark.md: coins are by value and copy number, so nobody else's coin moves."""
+    rows = pd.concat([frame(300), frame(20).iloc[[0] * 40]])
+    grid = CellCounts(Grid(DOMAIN, 64))
+
+    def parts(given, *, partitions):
+        engine = engine_of(spark.createDataFrame(given.sample(frac=1, random_state=partitions)).repartition(partitions))
+        return np.stack([part.total(grid) for part in engine.split(4, SeededSource(3))])
+
+    before = parts(rows, partitions=3)
+    for extra in (rows.iloc[[-1]], pd.DataFrame({"a": [np.nan], "b": [7.0]})):  # one more copy; a row of its own
+        moved = parts(pd.concat([extra, rows]), partitions=2) - before
+        assert (moved != 0).sum() == 1
+        assert moved.sum() == 1
 
 
 CLUSTER = """

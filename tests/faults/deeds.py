@@ -67,6 +67,8 @@ def check(folder: Path, deed: str, done: Done, *, before: int, old: dict[str, by
         check_words(done)
         assert new == old or report.charges == before + 1
         assert not (tidy and leftovers(folder))
+        if done.rows and deed != "publish":
+            assert done.out or new != old, "rows were read, and nothing came of it"
         if done.out:  # a file could not be written: what was paid for is printed rather than lost
             assert json.loads(done.out)["certificate"]["ledger"]["sequence"] <= report.entries
             assert report.charges == before + 1

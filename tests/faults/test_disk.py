@@ -101,6 +101,7 @@ def full_disk(nursery, root, pages: range) -> tuple[int, int]:
             paid = charges(folder) - before
             assert Ledger.open(folder / LEDGER).verify()
             assert not (done.rows and not paid)
+            assert not (done.rows and done.code == 2 and not done.out), "paid for, and lost"
             refused, unpaid = refused + (done.code == 2), unpaid + (not paid)
             assert not [name for name in os.listdir(folder) if name.endswith(".part")]
         return refused, unpaid

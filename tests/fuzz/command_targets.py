@@ -65,7 +65,7 @@ COMMANDS = [
 ]
 USUAL = {
     "fit": ["rows.csv", "-k", "2", "--epsilon", "1", "--bounds", "x=-1:1,y=-1:1", "--algorithm", "lloyd"],
-    "coreset": ["rows.csv", "--epsilon", "1", "--bounds", "x=-1:1,y=-1:1", "--method", "grid"],
+    "coreset": ["rows.csv", "--epsilon", "1", "--bounds", "x=-1:1,y=-1:1", "--method", "grid", "--json"],
     "query": ["coreset.json", "--centers", "sites.csv"],
     "plan": ["--n", "1e5", "-d", "2", "-k", "5", "--epsilon", "1"],
     "group": ["--epsilon", "0.5", "--rate", "0.01", "--group", "100"],

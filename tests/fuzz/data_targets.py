@@ -20,7 +20,9 @@ from hypothesis import strategies as st
 from canary import CANARY, TEXT
 from covey import Ball, Box, Ledger
 from covey.fitting import fit
+from covey.private.tables import open_table
 from covey.public import resolve_bounds
+from writers import CSV, write_csv
 
 ENOUGH = {"k": 2, "epsilon": 1.0, "bounds": (-1, 1), "algorithm": "lloyd"}
 
@@ -104,6 +106,43 @@ def damaged_folder(value: tuple[str, list[Any], Any], folder: Path) -> None:
     shutil.rmtree(home)
 
 
+# --- records ----------------------------------------------------------------------------------------------------------
+
+
+def hostile_records(value: tuple[str, list[str], list[list[str | None]]], folder: Path) -> None:
+    """Whatever the names and values, by a real writer: the same names, ids to the byte, a row for each record."""
+    writer, called, records = value
+    columns = {"x": [float(i) for i in range(len(records))]}
+    columns |= {name: [each[i] for each in records] for i, name in enumerate(called)}
+    path = write_csv(writer, columns, folder)
+    with clean("".join(called)):
+        table = open_table(path)
+        assert table.names == ("x", *called)
+        assert table.rows() == len(records)
+        assert [x for piece in table.pieces(("x",)) for x in piece()[0].tolist()] == columns["x"]
+        for i, name in enumerate(called):
+            ids = [cell or None for piece in table.pieces_with_ids(("x",), name) for cell in piece()[1].to_pylist()]
+            assert ids == [None if not each[i] else each[i].encode() for each in records]
+    path.unlink()
+
+
+nasty = st.one_of(
+    st.text('"",\n\r\0 x1.5\ufeff\\;', max_size=12),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=12),
+    st.sampled_from(["", "\n" * 50, '"' * 51, '",\n"', "\r\n", "\r", "x" * 5000, "NA", "7", "\ufeff"]),
+)
+tables = st.tuples(
+    st.sampled_from(sorted(CSV)),
+    st.lists(
+        nasty.filter(lambda name: name not in ("x", "") and not name.endswith("\r")),
+        min_size=1,
+        max_size=3,
+        unique=True,
+    ),
+    st.lists(st.lists(st.one_of(st.none(), nasty), min_size=3, max_size=3), max_size=6),
+)
+
+
 # --- bounds -----------------------------------------------------------------------------------------------------------
 
 plain = st.tuples(st.floats(-1e3, 0), st.floats(0.001, 1e3))
@@ -146,5 +185,6 @@ TARGETS = {
     "folders with a damaged file": Target(
         st.tuples(st.sampled_from(FOLDERS), wounds, some_bounds), damaged_folder, whole, weight=1
     ),
+    "records": Target(tables, hostile_records, ("csv", ["a\nb"], [['"\n', "", None]]), weight=4),
     "bounds": Target(domains, strange_bounds, ("box", [(-1.0, 1.0), (0.0, 1.0)]), weight=3),
 }

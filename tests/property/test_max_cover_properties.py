@@ -6,6 +6,7 @@ import itertools
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,7 +16,7 @@ from covey.private import covers
 from covey.private.covers import Block, Coverage, Runs, as_cells, cover
 from covey.private.memory import MemoryEngine
 from covey.private.tables import ArrayTable
-from covey.public import Domain
+from covey.public import Domain, resolve_bounds
 from covey.queries.cover import Cover
 
 DELTA = Fraction(1, 10**6)
@@ -117,8 +118,8 @@ def test_blocks_hold_every_point_above_the_ceiling_with_its_exact_count(problem,
                 wanted[point] = count
         found = {}
         for block in state.blocks:
-            for level in np.flatnonzero(block.levels).tolist():
-                for number in range(int(block.levels[level])):
+            for level, many in zip(block.levels.tolist(), block.many.tolist(), strict=True):
+                for number in range(many):
                     point = tuple(block.point(level, number).tolist())
                     assert point not in found
                     found[point] = level
@@ -147,4 +148,31 @@ def test_counts_and_bounds_equal_their_brute_force_twins(d, reach, seed):
     elif len(hot):
         assert (part[0] <= hot.min(axis=0)).all()
         assert (part[1] >= hot.max(axis=0)).all()
-    assert Block(ball, lower, upper, cells, weights, floor).levels.sum() == len(hot)
+    assert Block(ball, lower, upper, cells, weights, floor).many.sum() == len(hot)
+
+
+@pytest.mark.parametrize("many", [2**31, 3 * 10**9, 2**40 + 1])
+def test_counts_are_exact_however_many_rows_there_are(many):
+    """32 bits hold two thousand million rows and no more."""
+    ball, box = Runs(2, 1), (np.array([-3, -3]), np.array([3, 3]))
+    cells, weights = np.array([[0, 1], [0, 0]]), np.array([many, 5])
+    counts = ball.counts(*box, cells, weights)
+    assert counts.sum() == 5 * (many + 5)
+    assert counts[3, 3] == counts[4, 3] == many + 5
+    block = Block(ball, *box, cells, weights, many)
+    assert dict(zip(block.levels.tolist(), block.many.tolist(), strict=True)) == {many: 3, many + 5: 2}
+    block.lower(cells[:, 1:], weights[1:], around=np.array([1, 0]))
+    assert dict(zip(block.levels.tolist(), block.many.tolist(), strict=True)) == {many: 5}
+
+
+def test_no_heavy_point_is_missed_however_many_columns_there_are():
+    """A share of 2^-d of the rows is compared without a number that overflows."""
+
+    class OneIsNothing:
+        def ceiling(self, **_: int) -> int:
+            return 1
+
+    domain = resolve_bounds((-1, 1), names=None, width=62)
+    query = Cover(domain, (domain.limit // 2,), 0, 1)
+    state = Coverage(np.zeros((62, 2), dtype=np.int64), query, 0, OneIsNothing())
+    assert [block.levels.tolist() for block in state.blocks] == [[2]]

@@ -37,6 +37,8 @@ RUNS = 7_000  # with two numbers a run, 10% are ten standard errors
 class Rows:
     """An engine of a few rows that answers at once and notes what it was asked, exactly."""
 
+    unit = None
+
     def __init__(self, rows: list[float], domain: Domain) -> None:
         self.rows = to_lattice(np.array(rows, dtype=np.float64).reshape(1, -1), domain)
         self.answers: list[tuple[object, np.ndarray]] = []

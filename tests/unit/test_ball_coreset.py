@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from fractions import Fraction
 from math import ceil, log
@@ -10,8 +9,9 @@ from math import ceil, log
 import numpy as np
 import pytest
 
-from covey.algorithms.ball_coreset import COUNT_SHARE, MOST_PLACES, ball_coreset
-from covey.errors import BudgetError, ParameterError
+from covey.algorithms.ball_coreset import COUNT_SHARE, MOST_PARTS, MOST_PLACES, ball_coreset
+from covey.budget.ledger import Ledger
+from covey.errors import ParameterError
 from covey.fitting import fit
 from covey.post.ball_rounds import FEW, Demand, ball_sizes, iterated_log, needed, recconcave_rows, shares
 from covey.post.public_random import public_rng
@@ -172,14 +172,38 @@ def test_a_coreset_is_part_of_the_release():
 
 
 @pytest.mark.parametrize("relation", [ADD, REPLACE])
-def test_too_little_says_what_would_do_and_it_does(curator_of, relation):
-    rows, little = groups(3000), Fraction(1, 100)
-    with pytest.raises(BudgetError, match="What was charged stays charged") as error:
-        run(curator_of, rows, epsilon=little, relation=relation)
-    said = re.search(r"About ([\d,]+) rows would do, or ([\d.]+) times the epsilon", str(error.value))
+def test_too_few_rows_stop_the_rounds_and_the_certificate_says_how_many_would_do(curator_of, relation):
+    """How many balls there are rows for is known after the charge: a release, not an error."""
+    little = Fraction(1, 100)
+    curator, outcome = run(curator_of, groups(3000), epsilon=little, relation=relation)
+    assert outcome.notes["too_few_rows"]
+    assert 1 <= outcome.notes["rounds"] == len(outcome.coreset.points) < 3
+    assert curator._reserve.remaining == ()
     spare = 1.1 if relation is REPLACE else 2  # for the noise of the number of rows
-    run(curator_of, rows, epsilon=little * Fraction(said[2]) * Fraction(spare), relation=relation)
-    run(curator_of, groups(int(float(said[1].replace(",", "")) * spare)), epsilon=little, relation=relation)
+    enough = groups(int(outcome.notes["rows_needed"] * spare))
+    notes = run(curator_of, enough, epsilon=little, relation=relation)[1].notes
+    assert not notes["too_few_rows"]
+    assert notes["rounds"] >= 3
+    assert "rows_needed" not in notes
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize(("n", "epsilon"), [(0, 1.0), (1, 1e-6), (14, 1.0), (5000, 1.0), (5000, 0.001)])
+def test_a_ball_coreset_that_is_charged_is_released(relation, n, epsilon):
+    """One ball is the least: all rows are counted, and averaged if they are many."""
+    book = Ledger.memory(neighbours=relation)
+    given = {"bounds": (-1, 1), "neighbours": relation, "ledger": book, "dataset": "data", "random_state": 3}
+    made = fit(groups(n), k=15, epsilon=epsilon, algorithm="ball-coreset", **given)
+    assert book.verify().unfinished == 0
+    assert made.certificate.parameters["too_few_rows"]
+    assert made.certificate.parameters["rows_needed"] > n
+    assert len(made.centres) == 15
+
+
+def test_a_wild_number_of_rows_makes_no_more_parts_than_can_be_worked_on(curator_of):
+    """Its noise has a scale of 25 million rows here; what one ball needs is not known either."""
+    _, outcome = run(curator_of, groups(50), epsilon=Fraction(1, 10**6), rows_per_part=1, side=2, starts=1)
+    assert outcome.notes["parts"] <= MOST_PARTS
 
 
 @pytest.mark.parametrize("relation", [ADD, REPLACE])

@@ -81,7 +81,7 @@ def made(covey, trips, kept):
 
 
 def test_it_says_what_was_made_and_promised(covey, trips):
-    done = covey("coreset", trips, "--epsilon", 1, *BOUNDS)
+    done = covey("coreset", trips, "--epsilon", 1, *BOUNDS, "--out", "c.json")
     assert done.code == 0
     assert done.err == ""
     assert "points to publish" in done.out
@@ -135,7 +135,7 @@ def test_seeded_is_refused_or_confessed(covey, trips):
         assert "--allow-seeded" in refused.err
     assert covey(*base, "--allow-seeded", "--out", "c.json", "--plot", "c.png", "--quiet").code == 0
     assert Coreset.load("c.json").certificate.seeded
-    assert "NOT PRIVATE" in covey(*base).out
+    assert "NOT PRIVATE" in covey(*base, "--json").out
 
 
 def test_what_was_paid_for_is_not_lost_with_a_full_disk(covey, trips, monkeypatch):
@@ -162,13 +162,18 @@ REFUSED = {
     "unknown objective": (("--objective", "k-center"), "--objective"),
     "no such longitude": (("--plot", "c.png", "--lon", "east"), "--lon"),
     "unknown column": (("--bounds", "height=0:1"), "height"),
+    "nowhere to go": ((), "--out"),
+    "a map is no coreset": (("--geojson", "c.geojson"), "--out"),
+    "a drawing is no coreset": (("--plot", "c.png", "--quiet"), "--out"),
 }
+ABOUT_OUTPUTS = ("quiet for nothing", "nowhere to go", "a map is no coreset", "a drawing is no coreset")
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_bad_input_is_one_line_and_spends_nothing(covey, trips, case):
     arguments, named = REFUSED[case]
     before, files = Path("city.ledger").read_bytes(), sorted(Path().iterdir())
+    arguments += () if case in ABOUT_OUTPUTS else ("--json",)
     done = covey("coreset", trips, "--epsilon", 1, *BOUNDS, "--ledger", "city.ledger", "--dataset", "trips", *arguments)
     assert done.code == 2
     assert done.out == ""
@@ -183,7 +188,7 @@ def test_one_column_cannot_be_drawn_but_asked(covey, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("d.csv").write_text("x\n" + "0.5\n0.25\n" * 200)
     base = ("coreset", "d.csv", "--epsilon", 1, "--bounds", "0:1")
-    refused = covey(*base, "--plot", "c.png")
+    refused = covey(*base, "--plot", "c.png", "--json")
     assert refused.code == 2
     assert "--plot: needs at least two columns" in refused.err
     assert covey(*base, "--out", "c.json").code == 0
@@ -295,6 +300,15 @@ def test_a_synopsis_in_a_release_can_be_asked(covey, trips):
     assert covey(*base, "--objective", "k-median", "--out", "r.json", "--quiet").code == 0
     assert Release.load("r.json").objective == "k-median"
     assert covey("query", "r.json", "-k", 3, "--json").code == 0
+
+
+def test_a_synopsis_without_a_file_is_refused_before_the_charge(covey, trips):
+    base = ("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--algorithm", "grid", "--param", "keep_synopsis=true")
+    done = covey(*base, "--ledger", "city.ledger", "--dataset", "trips")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("covey: error: --out: ")
+    assert Ledger.open("city.ledger").verify().charges == 0
+    assert "synopsis" in json.loads(covey(*base, "--json").out)
 
 
 # --- files of centres -------------------------------------------------------------------------------------------------

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import threading
+import tracemalloc
 
 import numpy as np
 import pyarrow as pa
@@ -12,8 +14,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from covey.private import csv_files
-from covey.private.csv_files import LONGEST_LINE, CsvPart, _count, _read, blocks, parse, separate
+from covey.private import csv_files, csv_records
+from covey.private.csv_files import CsvPart, _count, _read, parse, separate
+from covey.private.csv_records import blocks, cells, record_ends
 from covey.private.files import _as_numbers, open_file
 
 content = st.one_of(
@@ -39,7 +42,7 @@ class Trickle(io.BytesIO):
 def rows(lines: list[bytes], width: int) -> list:
     names = [str(i) for i in range(width)]
     tables = [_read(block, names, names, []) for block in lines]
-    assert [table.num_rows for table in tables] == [_count(block) for block in lines]
+    assert [table.num_rows for table in tables] == [_count(block, width) for block in lines]
     found = [np.stack([_as_numbers(table.column(name)) for name in names], axis=1) for table in tables]
     return np.concatenate([np.empty((0, width)), *found])
 
@@ -57,11 +60,135 @@ def test_any_cut_of_the_bytes_gives_the_same_rows(text, cuts, size, width):
     assert np.array_equal(rows(parts, width), rows(whole, width), equal_nan=True)
 
 
-@pytest.mark.parametrize("size", [10, 1000, LONGEST_LINE, 2**22])
-def test_a_line_that_is_too_long_is_one_row_in_any_cut(size):
-    text = b"1,2\n" + b"7" * (3 * LONGEST_LINE) + b"\n3,4\n" + b'"' * (2 * LONGEST_LINE + 3)
+@pytest.mark.parametrize("size", [1, 10, 97, 1000])
+@pytest.mark.parametrize(
+    "long",
+    [
+        b"7" * 300,
+        b'1,"' + b"x\n1,2\n" * 50 + b'"',
+        b'"' + b'""' * 150 + b'",2',
+        b'"' + b'""\n' * 150 + b'",2',
+        b'x"' * 150 + b',"\n"',
+        b"x" * 200 + b',"",' * 40 + b'"\n\n"',
+        b'"' + b"x" * 200 + b'"' + b"\r" * 200 + b',"\n"',
+    ],
+)
+def test_a_record_that_is_too_long_is_read_to_its_end_and_is_one_row_in_any_cut(long, size, monkeypatch):
+    monkeypatch.setattr(csv_records, "LONGEST_RECORD", 100)
+    text = b"1,2\n" + long + b"\n3,4\n" + long
     found = rows(list(blocks(io.BytesIO(text), size)), 2)
     assert np.array_equal(found, [[1, 2], [np.nan] * 2, [3, 4], [np.nan] * 2], equal_nan=True)
+
+
+def test_the_limit_does_not_depend_on_the_cut(monkeypatch):
+    """A record of exactly so many bytes counts as it is; one byte more does not, whatever is in it."""
+    monkeypatch.setattr(csv_records, "LONGEST_RECORD", 100)
+    for more in (0, 1):
+        for quoted in (b"\r\n" * 40, b"\n" * 80, b'""' * 40):
+            text = b'5,"' + quoted + b"x" * (100 - 5 - 80 + more) + b'"\n'
+            assert len(text) == 100 + more
+            for size in (3, 50, 1000):
+                for lines in (b"", b"1,2\n"):
+                    found = rows(list(blocks(io.BytesIO(lines + text), size)), 2)
+                    assert np.array_equal(found[-1], [np.nan if more else 5, np.nan], equal_nan=True)
+
+
+def test_memory_is_bounded_whatever_the_length_of_a_record():
+    class Endless(io.RawIOBase):
+        """A quoted cell of 200 MB, never held as a whole."""
+
+        left = 200
+
+        def read(self, _: int = -1) -> bytes:
+            self.left -= 1
+            return b"" if self.left < 0 else b'1,"' if self.left == 199 else b'\n2,3\n""' * (2**20 // 7)
+
+    tracemalloc.start()
+    found = list(blocks(Endless(), 2**20))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [_count(each, 2) for each in found] == [1]
+    assert peak < 80 * 2**20
+
+
+values = st.one_of(
+    st.text('"",\n\r\x00 x1.5\ufeff', max_size=9), st.sampled_from(['"', '""', "\n", "\r\n", "\r", "", " "])
+)
+
+
+@settings(max_examples=300)
+@given(st.lists(st.lists(values, min_size=2, max_size=3), min_size=1, max_size=5), st.booleans(), st.integers(1, 40))
+def test_records_are_those_of_python(table, every, size):
+    """Whatever the values: as many records, each with the same cells, wherever the bytes are cut."""
+    out = io.StringIO(newline="")
+    csv.writer(out, quoting=csv.QUOTE_ALL if every else csv.QUOTE_MINIMAL).writerows(table)
+    found = []
+    for block in blocks(io.BytesIO(out.getvalue().encode()), size):
+        ends = record_ends(block).tolist()
+        found += [block[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+    assert [[cell.decode() for cell in cells(each.removesuffix(b"\r\n"))] for each in found] == table
+
+
+@settings(max_examples=300)
+@given(st.text('"",\nx1', max_size=40), st.integers(1, 9))
+@example('a"b,"c\nd"e,"f"\n', 3)
+def test_records_are_those_of_python_also_where_no_correct_writer_was(text, size):
+    expected = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
+    found = []
+    for block in blocks(io.BytesIO(text.encode()), size):
+        ends = record_ends(block).tolist()
+        found += [block[start : end - 1] for start, end in zip([0, *ends], ends, strict=False)]
+    assert [[cell.decode() for cell in cells(each)] for each in found if each] == expected
+
+
+def plain_twin(text: bytes, width: int, *, returns: bool) -> list[tuple[bytes | None, ...]]:
+    """The cells of every row, a byte at a time, as docs/files.md has it."""
+    found, values, value, raw, state, doubled = [], [], b"", b"", "start", False
+    for at, byte in enumerate(text[i : i + 1] for i in range(len(text))):
+        if state != "quoted" and byte == b"\n":
+            found.append((raw, [*values, value]))
+            values, value, raw, state = [], b"", b"", "start"
+            continue
+        raw += byte
+        if state == "quoted" and not doubled and byte == b'"':
+            doubled = text[at + 1 : at + 2] == b'"'
+            state = "quoted" if doubled else "plain"
+        elif state != "quoted" and byte == b",":
+            values, value, state = [*values, value], b"", "start"
+        elif state == "start" and byte == b'"':
+            state = "quoted"
+        else:
+            value, doubled, state = value + byte, False, state if state == "quoted" else "plain"
+    if raw:
+        found.append((raw + (b'"' if state == "quoted" else b""), [*values, value]))
+    rows = []
+    for raw, values in found:
+        last = values[-1].removesuffix(b"\r") if returns and raw.endswith(b"\r") else values[-1]
+        lost = len(values) != width or len(raw) + 1 > csv_records.LONGEST_RECORD
+        if width == 1 or raw not in (b"", b"\r"):
+            rows.append((None,) * width if lost else tuple(each or None for each in (*values[:-1], last)))
+    return rows
+
+
+pieces = st.sampled_from(
+    ['"', '"', ",", ",", "\n", "\n", "\r", "\r\n", "x", "1", " ", "\ufeff", '""', '","', '"\n', "\0"]
+)
+
+
+@settings(max_examples=400)
+@given(
+    st.lists(pieces, max_size=30), st.integers(1, 3), st.integers(1, 20), st.booleans(), st.sampled_from([8, 40, 2**20])
+)
+def test_any_bytes_are_read_as_the_rule_says(parts, width, size, returns, limit):
+    """Also what no correct writer made, in any cut, and at the limit."""
+    text, names = "".join(parts).encode(), [str(i) for i in range(width)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csv_records, "LONGEST_RECORD", limit)
+        cut = list(blocks(io.BytesIO(text), size))
+        expected = plain_twin(text, width, returns=returns)
+        found = [_read(block, names, [], names, returns=returns) for block in cut]
+        assert [row for each in found for row in zip(*(c.to_pylist() for c in each.columns), strict=True)] == expected
+        assert len(rows(cut, width)) == sum(_count(block, width) for block in cut) == len(expected)
 
 
 cell = st.one_of(
@@ -92,17 +219,32 @@ def test_the_quick_way_is_taken_when_every_cell_is_a_number():
 
 def test_ids_are_the_cells_as_they_stand(tmp_path):
     path = tmp_path / "rows.csv"
-    path.write_bytes(b'who,a\n007,1\n7,2\nNA,3\n,4\n"x, y",5\n"say ""hi""",x\n\xff\xfe,7\n 7,8\n"""",9\n1,2,3\n')
+    path.write_bytes(
+        b'who,a\n007,1\n7,2\nNA,3\n,4\n"x, y",5\n"say ""hi""",x\n\xff\xfe,7\n 7,8\n"""",9\n1,2,3\n'
+        b'"x\ny",10\n"x\r\ny",11\nx\ry,12\nx y,13\n"x\r"z"q",14\n"",15\n'
+    )
     table = open_file(path)
     table.check_person("who")
     ((numbers, ids),) = [piece() for piece in table.pieces_with_ids(("a",), "who")]
     known = [b"007", b"7", b"NA", None, b"x, y", b'say "hi"', b"\xff\xfe", b" 7", b'"', None]
+    known += [b"x\ny", b"x\r\ny", b"x\ry", b"x y", b'x\rz"q"', None]
     assert ids.type == pa.large_binary()
     assert ids.to_pylist() == known
-    assert np.array_equal(numbers[0], [1, 2, 3, 4, 5, np.nan, 7, 8, 9, np.nan], equal_nan=True)
+    assert np.array_equal(numbers[0], [1, 2, 3, 4, 5, np.nan, 7, 8, 9, np.nan, *range(10, 16)], equal_nan=True)
     ((numbers, ids),) = [piece() for piece in table.pieces_with_ids(("who", "a"), "who")]
     assert ids.to_pylist() == known, "also when it is one of the columns with bounds"
     assert np.array_equal(numbers[0][:4], [7, 7, np.nan, np.nan], equal_nan=True)
+
+
+@pytest.mark.parametrize(("end", "ids"), [(b"\n", [b"x", b"x\r"]), (b"\r\n", [b"x", b"x"])])
+def test_lines_end_as_that_of_the_header_does(tmp_path, end, ids):
+    """pandas writes a carriage return at the end of a value as it is: no other person's id."""
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"a,who" + end + b"1,x" + end + b"2,x\r\n")
+    table = open_file(path)
+    ((numbers, found),) = [piece() for piece in table.pieces_with_ids(("a",), "who")]
+    assert found.to_pylist() == ids
+    assert numbers.tolist() == [[1, 2]]
 
 
 def test_rows_are_parsed_by_whoever_wants_them(tmp_path, monkeypatch):

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 import os
+import shutil
 from fractions import Fraction
 
 import numpy as np
@@ -16,7 +17,9 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
+from covey import Box, Ledger
 from covey.errors import DataError, NotNumericError, ParameterError
+from covey.fitting import fit
 from covey.noise.source import SeededSource
 from covey.private import arrow_files
 from covey.private.files import open_file
@@ -144,6 +147,29 @@ def test_what_is_not_one_data_set_is_refused(tmp_path, names, path, word):
         open_file(f"{tmp_path}/{path}")
 
 
+@pytest.mark.parametrize("link", [os.symlink, os.link], ids=["symbolic", "hard"])
+@pytest.mark.parametrize("ending", ["csv", "parquet", "arrow"])
+def test_a_file_that_is_there_twice_is_refused(tmp_path, ending, link):
+    """Everybody in it would be counted twice. Both names are told, before anything is charged."""
+    write(tmp_path / "a" / f"rows.{ending}", x=[1.0])
+    (tmp_path / "b").mkdir()
+    link(tmp_path / "a" / f"rows.{ending}", tmp_path / "b" / f"again.{ending}")
+    book = Ledger.memory(dataset="d", epsilon=1)
+    for path in (tmp_path, f"{tmp_path}/*/*.{ending}", f"{tmp_path}/*"):
+        with pytest.raises(DataError, match=rf"a/rows.{ending}' and '.*b/again.{ending}' are the same file"):
+            fit(path, k=1, epsilon=1, bounds=Box(x=(0, 2)), ledger=book, dataset="d")
+    assert book.datasets()["d"].spent.epsilon == 0
+    assert read(tmp_path / "b" / f"again.{ending}") == [[1.0]], "one of them is a data set"
+
+
+def test_a_folder_that_is_there_twice_is_refused(tmp_path):
+    write(tmp_path / "a" / "rows.csv", x=[1.0])
+    os.symlink(tmp_path / "a", tmp_path / "b")
+    assert read(tmp_path) == [[1.0]], "links to folders are not followed"
+    with pytest.raises(DataError, match="same file"):
+        open_file(f"{tmp_path}/*/*.csv")
+
+
 def test_what_cannot_be_read_twice_is_refused(tmp_path):
     os.mkfifo(tmp_path / "rows.csv")
     with pytest.raises(DataError, match=r"not an ordinary file"):
@@ -264,7 +290,7 @@ def test_a_thousand_files_open_quickly(tmp_path):
     first = write(tmp_path / "0" / "0.parquet", a=[1.0, 2.0])
     for i in range(1, 1000):
         (tmp_path / f"{i % 10}").mkdir(exist_ok=True)
-        os.link(first, tmp_path / f"{i % 10}" / f"{i}.parquet")
+        shutil.copy(first, tmp_path / f"{i % 10}" / f"{i}.parquet")
     table = open_file(tmp_path)
     assert table.rows() == 2000
     assert sum(piece().sum() for piece in table.pieces(None)) == 3000

@@ -74,8 +74,8 @@ def law_of(state: Coverage, picks: CoverPicks, query: Cover) -> dict[tuple[int, 
     top = float(cover_module._top(picks.rate, state.ceiling)) if state.ceiling else 0.0
     mass = dict.fromkeys(all_points(query, 0), 1.0)
     for block in state.blocks:
-        for level in np.flatnonzero(block.levels).tolist():
-            for number in range(int(block.levels[level])):
+        for level, many in zip(block.levels.tolist(), block.many.tolist(), strict=True):
+            for number in range(many):
                 mass[tuple(block.point(level, number).tolist())] += math.expm1(rate * level)
     for number in range(proposals if state.ceiling else 0):
         place = state._proposed(number)

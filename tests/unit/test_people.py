@@ -22,13 +22,15 @@ from covey.budget.people import row_cost
 from covey.budget.promise import Kind, Promise
 from covey.errors import BudgetError, DataError, ParameterError
 from covey.fitting import fit
-from covey.noise.keyed import siphash
-from covey.noise.source import SeededSource
+from covey.noise.keyed import derived_key, siphash
+from covey.noise.source import SeededSource, keyed_words
 from covey.people import CAPS, cap, choose_cap
 from covey.private import people
+from covey.private.csv_records import LONGEST_RECORD
 from covey.private.lattice import to_lattice
 from covey.private.memory import MemoryEngine
-from covey.private.people import CappedTable, Names, PeopleCount
+from covey.private.names import Names
+from covey.private.people import CappedTable, PeopleCount
 from covey.private.tables import open_table
 from covey.public import Neighbours, Person, resolve_bounds
 from covey.queries.counts import CellCounts, Count
@@ -164,12 +166,53 @@ def test_ids_agree_whatever_holds_them(tmp_path):
         assert kept(way, most=2) == expected
 
 
-def test_rows_without_an_id_are_one_person():
+def test_rows_without_an_id_never_count(tmp_path):
+    """In a bucket of their own they would displace one another: one more would move the rows of others."""
     rows = np.linspace(-1, 1, 12).reshape(6, 2)
     for ids in ([None, None, "a", "", None, "b"], [None, np.nan, 3.0, None, None, 5.0]):
         data = frame(rows, [0] * 6).assign(id=pd.Series(ids, dtype=object if isinstance(ids[2], str) else float))
-        assert kept(data, most=1).total() == 3
-        assert kept(data, most=6).total() == 6
+        expected = kept(data.iloc[[2, 5]], most=6)
+        data.to_csv(tmp_path / "rows.csv", index=False)
+        data.to_parquet(tmp_path / "rows.parquet")
+        ways = (
+            data,
+            pl.from_pandas(data),
+            pa.Table.from_pandas(data),
+            tmp_path / "rows.csv",
+            tmp_path / "rows.parquet",
+        )
+        for way in ways:
+            assert kept(way, most=1) == kept(way, most=6) == expected
+            assert expected.total() == 2
+            engine = PeopleCount(open_table(way), DOMAIN, "id", key=KEY)
+            assert engine.total(PeopleByRows(DOMAIN, (1, 2))).tolist() == [2, 0, 0]
+
+
+def test_records_that_cannot_be_split_are_nobodys(tmp_path):
+    """A person's values reach only that person's rows, also in a file that no correct writer made."""
+    good = ["x,y,id", *(f"{i / 10},0.5,p{i}" for i in range(5))]
+    (tmp_path / "good.csv").write_text("\n".join(good))
+    bad = ["1,2", "0.1,0.2,p1,3", "x" * (LONGEST_RECORD + 1) + ",0.1,p1", "7", '"0.1,0.2,p1"']
+    (tmp_path / "bad.csv").write_text("\n".join([*good, *bad]))
+    assert kept(tmp_path / "bad.csv", most=3) == kept(tmp_path / "good.csv", most=3)
+
+
+def test_no_id_is_hashed_as_anything_else():
+    """Keys of purposes, names of texts and names of whole numbers come from different inputs, whatever an id says."""
+    names = Names(KEY)
+    for purpose in ("low", "high", "row", "rank", "zone", "part", "covey purpose"):
+        low, high = names.people(pa.array([purpose.encode()], pa.large_binary()))
+        told = low.astype("<u8").tobytes() + high.astype("<u8").tobytes()
+        assert told != derived_key(KEY, purpose)
+    eight = (7).to_bytes(8, "little")
+    words = [names.people(pa.array([each], pa.large_binary()))[0][0] for each in (b"7", eight, b" 7")]
+    assert len({*words, names.people(pa.array([8]))[0][0]}) == 4
+    assert words[0] == names.people(pa.array([7]))[0][0]
+    one, two = np.array([1], dtype=np.uint64), np.array([2], dtype=np.uint64)
+    uses = (names.coins(one, two), names.parts(one, two), names.ranks(one, two, one, two))
+    assert len({int(word[0]) for word in uses}) == 3
+    streams = [keyed_words(KEY, number, 1, purpose=purpose)[0] for number in (0, 1) for purpose in ("zone", "part")]
+    assert len(set(streams)) == 4
 
 
 def test_texts_that_are_no_numbers_are_told_apart():

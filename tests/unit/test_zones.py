@@ -239,7 +239,7 @@ def test_a_coreset_with_zones_and_a_sample(two_places):
 
 
 def test_delta_is_thinned_too(two_places):
-    model = KMeans(2, epsilon=1.0, delta=1e-6, bounds=SQUARE, zones=HOME, random_state=1)
+    model = KMeans(2, epsilon=1.0, delta=1e-6, bounds=SQUARE, zones=HOME, algorithm="max-cover", random_state=1)
     zone = model.fit(two_places).release_.certificate.parameters["zones"][0]
     assert zone["delta"] == pytest.approx(1e-6 * zone["rate"])
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
-from covey.algorithms.auto_high import from_subspace
+from covey.algorithms.auto_high import SIZE_SHARE, from_subspace
 from covey.algorithms.auto_low import from_boxes
-from covey.algorithms.outcome import Outcome
+from covey.algorithms.auto_shares import delta_helps
+from covey.algorithms.outcome import SMALLEST_SIZE, Outcome, after_size
 from covey.errors import ParameterError
 from covey.private.curator import Curator
+from covey.public import Domain, Neighbours
 
 MOST_TREE_DIMENSIONS = 4  # in more, boxes that fill the whole space are too many to be counted well
 
@@ -46,4 +49,18 @@ def auto(
         objective=objective,
         public_rng=public_rng,
         keep_synopsis=keep_synopsis,
+    )
+
+
+def uses_delta(
+    *, domain: Domain, neighbours: Neighbours, k: int, epsilon: Fraction, delta: Fraction, **_own: Any
+) -> bool:
+    """Whether some number of rows leads to noise that needs the delta: never up to 4 dimensions."""
+    return domain.dimension > MOST_TREE_DIMENSIONS and delta_helps(
+        d=domain.dimension,
+        k=k,
+        least=1 if neighbours is Neighbours.REPLACE_ONE else SMALLEST_SIZE,
+        epsilon=after_size(epsilon, neighbours, share=SIZE_SHARE),
+        delta=delta,
+        neighbours=neighbours,
     )

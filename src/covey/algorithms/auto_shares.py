@@ -74,6 +74,21 @@ def choose_shares(*, d: int, k: int, size: float, epsilon: Fraction, delta: Frac
     return pure_shares(d=d, k=k, size=size, epsilon=epsilon, delta=Fraction(0), neighbours=neighbours)
 
 
+def delta_helps(*, d: int, k: int, least: int, epsilon: Fraction, delta: Fraction, neighbours: Neighbours) -> bool:
+    """Whether some number of rows, from `least` on, gives shares that use the delta: one for each of the settings."""
+    part = min(epsilon, Fraction(MOST_EPSILON))
+    middle = k * math.sqrt(1000 * d) / _strength(part, neighbours)  # rho is 1/1000
+    for size in (2.0**60, middle, float(least)):
+        with suppress(BudgetError):
+            approximate_shares(d=d, k=k, size=max(size, least), epsilon=part, delta=delta, neighbours=neighbours)
+            return True
+    return False
+
+
+def _strength(epsilon: Fraction, neighbours: Neighbours) -> float:
+    return float(epsilon) / (2 if neighbours is Neighbours.REPLACE_ONE else 1)
+
+
 def approximate_shares(
     *, d: int, k: int, size: float, epsilon: Fraction, delta: Fraction, neighbours: Neighbours
 ) -> Shares:
@@ -82,7 +97,7 @@ def approximate_shares(
     rho is the squared noise of a round, relative to the domain: d·(k/(n·epsilon))², up to constants. A BudgetError
     says that epsilon or delta are too small for Gaussian noise. epsilon is at most 99.
     """
-    strength = float(epsilon) / (2 if neighbours is Neighbours.REPLACE_ONE else 1)
+    strength = _strength(epsilon, neighbours)
     rho = d * (k / (size * strength)) ** 2
     noisy = Fraction(round(2 * min(max(math.log10(rho) + 3.5, 0.0), 1.0)), 2)  # 0, 1/2 or 1
     rounds = 6 if noisy == 1 else 8
@@ -121,7 +136,7 @@ def approximate_shares(
 
 def pure_shares(*, d: int, k: int, size: float, epsilon: Fraction, delta: Fraction, neighbours: Neighbours) -> Shares:
     """Shares of a pure epsilon: they add up to it. Second moments in full only where their noise is small."""
-    strength = float(epsilon) / (2 if neighbours is Neighbours.REPLACE_ONE else 1)
+    strength = _strength(epsilon, neighbours)
     parts = {"mean": 8, "norms": 3, "recentre": 8, "tree": 18, "counts": 14}  # of 98
     full = math.sqrt(2 * d) * (d + 1) / (0.15 * strength * size) < 0.15
     parts["moments"] = 15 if full else 4

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, log
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.algorithms.outcome import LatticeCoreset, Outcome, learn_size, positive, whole_number
+from covey.algorithms.outcome import LatticeCoreset, Outcome, after_size, learn_size, positive, whole_number
 from covey.budget.accountant import calibrate_pure
 from covey.budget.plan import Plan
-from covey.errors import BudgetError, ParameterError
+from covey.errors import ParameterError
 from covey.events import Pure, exactly
 from covey.noise.mechanisms import DiscreteLaplace, Exponential
 from covey.post.ball_rounds import (
@@ -42,7 +43,9 @@ Floats = NDArray[np.float64]
 
 METHODS = ("joint", "exponential", "recconcave")
 WEIGHTS = ("counted", "printed")
-TOO_FEW = ("refuse", "run")
+TOO_FEW = ("stop", "run")
+MOST_ROWS = 2**40  # a noisy number of rows that is larger is taken to be this
+MOST_PARTS = 1000  # a very noisy number of rows must not take for ever
 MOST_PLACES = 2**16  # of a grid that Covey chooses: 256 x 256 in two dimensions, 16 per axis in four
 MOST_COLUMNS = 16  # with more, that grid would have a single cell along each axis
 COUNT_SHARE = 0.3  # of epsilon, for the counts and means of the balls' neighbourhoods
@@ -61,12 +64,38 @@ class Settings:
     margin: float
     side: int | None
     rows_per_part: int | None
-    refuses: bool = True
+    least: int = 1  # rounds, whether there are rows enough for them or not
+
+    @classmethod
+    def checked(
+        cls,
+        domain: Domain,
+        neighbours: Neighbours,
+        *,
+        k: int,
+        radius_method: str,
+        weights: str,
+        fraction: float,
+        margin: float,
+        side: int | None,
+        rows_per_part: int | None,
+        too_few: str,
+    ) -> Settings:
+        """The parameters, or an error that names the wrong one."""
+        return cls(
+            domain=domain,
+            neighbours=neighbours,
+            method=_one_of("radius_method", radius_method, METHODS),
+            counted=_one_of("weights", weights, WEIGHTS) == "counted",
+            fraction=exactly(positive("fraction", fraction)),
+            margin=positive("margin", margin),
+            side=None if side is None else whole_number("side", side, least=2, most=MOST_CELLS),
+            rows_per_part=None if rows_per_part is None else whole_number("rows_per_part", rows_per_part, least=1),
+            least=k if _one_of("too_few", too_few, TOO_FEW) == "run" else 1,
+        )
 
     def __post_init__(self) -> None:
         d = self.domain.dimension
-        if self.method not in METHODS:
-            raise ParameterError("radius_method", f"must be one of {', '.join(map(repr, METHODS))}")
         if self.side is None and d > MOST_COLUMNS:
             raise ParameterError("bounds", f"'ball-coreset' searches a grid: at most {MOST_COLUMNS} columns")
         if self.side is not None and self.side**d > MOST_CELLS:
@@ -80,6 +109,18 @@ class Settings:
         while side**d <= size:
             side *= 2
         return Grid(self.domain, min(side, int(MOST_PLACES ** (1 / d) + 1e-9)))
+
+    def parts(self, size: int) -> int:
+        """How many parts so many rows are split into."""
+        return 1 if self.rows_per_part is None else max(1, min(MOST_PARTS, round(size / self.rows_per_part)))
+
+    def rounds(
+        self, size: int, *, k: int, epsilon: Fraction, delta: Fraction, least: int = 0
+    ) -> tuple[Grid, Demand, list[int]]:
+        """The grid, what the picks need, and the rows of each ball, of a part of so many rows."""
+        grid = self.grid(size)
+        demand = self.demand(grid, k=k, epsilon=epsilon, delta=delta)
+        return grid, demand, ball_sizes(size, demand, least=least)
 
     def demand(self, grid: Grid, *, k: int, epsilon: Fraction, delta: Fraction) -> Demand:
         """What the picks need. A replaced row can move two scores apart by twice as much as one that comes or goes."""
@@ -113,7 +154,7 @@ def ball_coreset(
     margin: float = 0.75,
     side: int | None = None,
     rows_per_part: int | None = None,
-    too_few: str = "refuse",
+    too_few: str = "stop",
     starts: int = 30,
 ) -> Outcome:
     """A coreset of small balls, and k centres from it.
@@ -130,30 +171,32 @@ def ball_coreset(
     exponential mechanism, then GOOD-CENTER and a noisy mean: three events a round. "recconcave", which the paper
     prints, is always refused, before anything is paid, with the number of rows that it would need: no machine holds
     them, so it is not implemented. weights="printed": a ball weighs w, and the rows that no ball took are left out.
-    rows_per_part: rows are split at random into parts of about that many, each with balls of its own (parallel
-    composition); the coreset is their union.
+    rows_per_part: rows are split at random into parts of about that many (at most 1,000 parts), each with balls of its
+    own (parallel composition); the coreset is their union.
 
-    Edge cases: if fewer than k rounds are possible, a BudgetError says which epsilon or number of rows would do. That
-    is decided from the noisy (or public) number of rows, after the charge, which stays. With too_few="run" there are k
-    rounds all the same, and the certificate says `too_few_rows`: the result is then mostly noise.
+    Edge cases: how many rounds are possible is known from the noisy (or public) number of rows, after the charge, so it
+    is never refused. The rounds stop as above, but there is always one; if they are fewer than k, the certificate says
+    `too_few_rows`, and `rows_needed`. With too_few="run" there are k rounds all the same, mostly of noise.
     """
-    settings = Settings(
-        domain=curator.domain,
-        neighbours=curator.neighbours,
-        method=radius_method,
-        counted=_one_of("weights", weights, WEIGHTS) == "counted",
-        fraction=exactly(positive("fraction", fraction)),
-        margin=positive("margin", margin),
-        side=None if side is None else whole_number("side", side, least=2, most=MOST_CELLS),
-        rows_per_part=None if rows_per_part is None else whole_number("rows_per_part", rows_per_part, least=1),
-        refuses=_one_of("too_few", too_few, TOO_FEW) == "refuse",
+    settings = Settings.checked(
+        curator.domain,
+        curator.neighbours,
+        k=k,
+        radius_method=radius_method,
+        weights=weights,
+        fraction=fraction,
+        margin=margin,
+        side=side,
+        rows_per_part=rows_per_part,
+        too_few=too_few,
     )
     starts = whole_number("starts", starts, least=1, most=10_000)
     if radius_method == "recconcave":
         refuse_recconcave(settings, k=k, epsilon=epsilon, delta=delta)
     size, left = learn_size(curator, epsilon)
-    parts = 1 if settings.rows_per_part is None else max(1, round(size / settings.rows_per_part))
-    grid, demand, sizes = feasible_rounds(size // parts, settings, k=k, epsilon=left, delta=delta)
+    size = min(size, MOST_ROWS)
+    parts = settings.parts(size)
+    grid, demand, sizes = settings.rounds(size // parts, k=k, epsilon=left, delta=delta, least=settings.least)
     plan, picks, count = make_plan(sizes, demand, epsilon=left, delta=delta, counted=settings.counted)
     coreset = union([one_part(door, grid, sizes, picks, count, settings) for door in doors(curator, parts, plan)])
 
@@ -168,33 +211,29 @@ def ball_coreset(
         "parts": parts,
         "largest_ball": sizes[0],
         "smallest_ball": sizes[-1],
-        "too_few_rows": sizes[-1] < needed(Counter(shares(sizes)), last, demand),
+        "too_few_rows": len(sizes) < k or sizes[-1] < needed(Counter(shares(sizes)), last, demand),
     }
+    if notes["too_few_rows"]:
+        notes["rows_needed"] = rows_needed(settings, k=k, epsilon=left, delta=delta)
     return Outcome(found.centres, found.sizes, notes, coreset=coreset)
 
 
-def feasible_rounds(
-    size: int, settings: Settings, *, k: int, epsilon: Fraction, delta: Fraction
-) -> tuple[Grid, Demand, list[int]]:
-    """The grid, what the picks need, and the rows of each ball; an error, if there are fewer balls than centres."""
+def uses_delta(
+    *, domain: Domain, neighbours: Neighbours, k: int, epsilon: Fraction, delta: Fraction, **own: Any
+) -> bool:
+    """Whether a delta makes picks sharper, if there are as many rows as can be: few events gain nothing from one."""
+    own.pop("starts")
+    settings = Settings.checked(domain, neighbours, k=k, **own)
+    left = after_size(epsilon, neighbours)
+    most = MOST_ROWS // settings.parts(MOST_ROWS)  # of a part
+    _, demand, sizes = settings.rounds(most, k=k, epsilon=left, delta=delta, least=settings.least)
+    plan, _, _ = make_plan(sizes, demand, epsilon=left, delta=delta, counted=settings.counted)
+    return plan.cost().delta > 0
 
-    def rounds(rows: int, budget: Fraction) -> tuple[Grid, Demand, list[int]]:
-        grid = settings.grid(rows)
-        demand = settings.demand(grid, k=k, epsilon=budget, delta=delta)
-        return grid, demand, ball_sizes(rows, demand)
 
-    made = rounds(size, epsilon)
-    if len(made[2]) >= k:
-        return made
-    if not settings.refuses:
-        return made[0], made[1], ball_sizes(size, made[1], least=k)
-    more_rows = smallest(lambda n: len(rounds(int(n), epsilon)[2]) >= k, 16.0)
-    more_budget = smallest(lambda x: len(rounds(size, epsilon * exactly(x))[2]) >= k, 1.0)
-    some = "" if settings.rows_per_part is None else "in a part "
-    raise BudgetError(
-        f"ball-coreset: too few rows {some}for {k} balls at this epsilon. About {more_rows:,.0f} rows {some}would do, "
-        f"or {more_budget:.1f} times the epsilon; or fewer clusters. What was charged stays charged"
-    )
+def rows_needed(settings: Settings, *, k: int, epsilon: Fraction, delta: Fraction) -> int:
+    """About how many rows (of a part, where rows are split) have k balls that are large enough."""
+    return ceil(smallest(lambda rows: len(settings.rounds(int(rows), k=k, epsilon=epsilon, delta=delta)[2]) >= k, 16.0))
 
 
 def make_plan(
@@ -292,7 +331,7 @@ def refuse_recconcave(settings: Settings, *, k: int, epsilon: Fraction, delta: F
     )
 
 
-def _one_of(name: str, value: object, options: Sequence[str]) -> object:
+def _one_of(name: str, value: str, options: Sequence[str]) -> str:
     if value not in options:
         raise ParameterError(name, f"must be one of {', '.join(map(repr, options))}")
     return value

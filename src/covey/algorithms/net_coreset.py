@@ -60,8 +60,9 @@ def net_coreset(
     replace-one: `share` of it for B, the rest in two halves for 2 and 3. As printed, the weights around a centre add
     up to its exact number of rows: not private. Step 3 is the correction (queries/intervals.md). The net's noise is c
     times smaller than printed, and holds under add/remove too (queries/net.md).
-    Edge cases: "auto" takes the net under replace-one where it is feasible, else the grid; "net" is refused, with
-    the number of rows that it needs, where the noise of its points would exceed a tenth of the domain's half-width.
+    Edge cases: "auto" takes the net under replace-one where it is feasible, else the grid. Where the noise of its
+    points would exceed a tenth of the domain's half-width, "net" takes the grid too, and the certificate says
+    `too_few_rows`, and `rows_needed`: that is known after the charge, so it is never refused.
     """
     share, starts = _fraction("share", share), whole_number("starts", starts, least=1, most=10_000)
     design = _Design.checked(
@@ -99,7 +100,10 @@ def net_coreset(
         upper=upper,
         starts=np.stack([sphere_packing(k, lower=lower, upper=upper, rng=public_rng) for _ in range(starts)]),
     )
-    chosen = {"base": "net", "c": design.c, "rounds": t} if t else {"base": "grid"}
+    chosen: dict[str, object] = {"base": "net", "c": design.c, "rounds": t} if t else {"base": "grid"}
+    if base == "net" and not t:
+        needed = ceil(design.rows_needed(design.rounds or 1, for_base, curator.neighbours))
+        chosen |= {"c": design.c, "too_few_rows": True, "rows_needed": needed}
     return Outcome(found.centres, found.sizes, {**chosen, **notes, "share": share}, coreset=coreset)
 
 
@@ -234,7 +238,15 @@ class _Design:
                 f"{slabs} slabs on each of {d} axes are {design.boxes:.3g} boxes, and would need about "
                 f"{needed:.1e} rows; the most is {MOST_BOXES:,} boxes: take fewer slabs, or base='grid'",
             )
+        if base == "net" and design.rounds is not None and design.rounds > design.most_rounds:
+            raise ParameterError(
+                "rounds", f"of {design.boxes:,} boxes each may be at most {design.most_rounds}; or take fewer slabs, c"
+            )
         return design
+
+    @property
+    def most_rounds(self) -> int:
+        return max(1, min(40, MOST_BASE // self.boxes))
 
     @property
     def possible(self) -> bool:
@@ -250,23 +262,13 @@ class _Design:
         """How many rounds of nets to run, 0 for a base from the grid. From public or released numbers alone."""
         if self.base == "grid" or (self.base == "auto" and (neighbours is Neighbours.ADD_REMOVE or not self.possible)):
             return 0
-        most = max(1, min(40, MOST_BASE // self.boxes))
         wanted = self.rounds
         if wanted is None:
             wanted = 1
-            while wanted < most and self.rows_needed(wanted + 1, epsilon, neighbours) <= rows:
+            while wanted < self.most_rounds and self.rows_needed(wanted + 1, epsilon, neighbours) <= rows:
                 wanted += 1
-        needed = self.rows_needed(wanted, epsilon, neighbours)
-        if needed <= rows and wanted <= most:
-            return wanted
-        if self.base == "auto":
-            return 0
-        raise ParameterError(
-            "c" if wanted <= most else "rounds",
-            f"a net with {self.c} slabs per axis and rounds={wanted} needs about {needed:,.0f} rows at this epsilon, "
-            "or a larger epsilon in proportion; take fewer slabs or rounds, or base='grid'. What was charged stays "
-            "charged",
-        )
+        enough = wanted <= self.most_rounds and self.rows_needed(wanted, epsilon, neighbours) <= rows
+        return wanted if enough else 0
 
 
 def _certain_rows(curator: Curator, size: int, epsilon: Fraction) -> int:

@@ -56,6 +56,11 @@ def learn_size(curator: Curator, epsilon: Fraction, *, share: tuple[int, int] = 
     return noisy_size(curator, noise), left
 
 
+def after_size(epsilon: Fraction, neighbours: Neighbours, *, share: tuple[int, int] = SIZE_SHARE) -> Fraction:
+    """What `learn_size` leaves of epsilon, known before it is asked."""
+    return epsilon if neighbours is Neighbours.REPLACE_ONE else split(epsilon, *share)[1]
+
+
 def noisy_size(curator: Curator, noise: DiscreteLaplace) -> int:
     """The number of rows plus noise, at least 16."""
     return max(SMALLEST_SIZE, int(curator.release(Count(curator.domain), noise)[0]))

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from covey.algorithms.auto import auto
+from covey.algorithms.auto import uses_delta as auto_uses_delta
 from covey.algorithms.ball_coreset import ball_coreset
+from covey.algorithms.ball_coreset import uses_delta as balls_use_delta
 from covey.algorithms.blocks import blocks
 from covey.algorithms.exact_coreset import exact_coreset
 from covey.algorithms.genetic import genetic
@@ -39,6 +41,7 @@ class Algorithm:
     objectives: tuple[str, ...] = ("k-means",)
     neighbours: tuple[Neighbours, ...] = BOTH
     engines: tuple[str, ...] = ("memory", "files", "spark")
+    uses_delta: Callable[..., bool] | None = None  # of "either": whether, by what is public, any plan could use a delta
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -69,6 +72,7 @@ ALGORITHMS: dict[str, Algorithm] = {
             paper="Covey, on PrivTree (Zhang et al. 2016)",
             guarantee="either",
             objectives=("k-means", "k-median"),
+            uses_delta=auto_uses_delta,
         ),
         Algorithm(name="lloyd", run=lloyd, summary="rounds of noisy averaging", paper="DPLloyd (Su et al. 2016)"),
         Algorithm(
@@ -94,6 +98,7 @@ ALGORITHMS: dict[str, Algorithm] = {
             paper="PRIVATE-K-MEAN (Feldman et al. 2017)",
             guarantee="either",
             objectives=("k-means", "k-median"),
+            uses_delta=balls_use_delta,
         ),
         Algorithm(
             name="net-coreset",

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from covey import levels
+from covey import levels, session
 from covey.algorithms.registry import ALGORITHMS, Algorithm
 from covey.audit.families import ROWS_PER_PERSON, Floats, Pair, Rng
 from covey.audit.overhear import put
@@ -106,7 +106,7 @@ def _slider() -> Target:
         def watched(*args: Any, **kwargs: Any) -> Curator:
             return Watched.over(Curator(*args, **kwargs), tape)
 
-        with put(levels, "Curator", watched):
+        with put(session, "Curator", watched):
             return to_json(levels.fit_levels(levels=named, **asked))
 
     return Target(SLIDER, "pure", (Neighbours.ADD_REMOVE,), True, settings, run)

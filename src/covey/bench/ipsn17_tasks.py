@@ -17,7 +17,6 @@ from covey.bench.runner import Answer, Task
 from covey.bench.sets import DataSet, Floats, gaussian_clusters, read, seed_of
 from covey.budget.plan import Reserve
 from covey.budget.promise import Kind, Promise
-from covey.errors import CoveyError
 from covey.events import exactly
 from covey.noise.source import SeededSource
 from covey.post.public_random import public_rng
@@ -148,15 +147,14 @@ def baseline(*, data: str | None, set: str, n: int, k: int) -> Answer:
 def error(
     *, data: str | None, set: str, n: int, k: int, variant: str, relation: str, epsilon: float, runs: int
 ) -> Answer:
-    """Costs and coreset sizes of several runs; a refusal is an answer as well."""
+    """Costs and coreset sizes of several runs; too few rows for k balls are an answer as well, and count as refused."""
     load = loaded(set, n, data)
     costs: list[float] = []
     sizes: list[int] = []
     for run in range(runs):
         seed = seed_of("ipsn17", set, n, k, variant, relation, epsilon, run)
-        try:
-            made = load.run(variant, k=k, epsilon=epsilon, relation=relation, seed=seed)
-        except CoveyError:
+        made = load.run(variant, k=k, epsilon=epsilon, relation=relation, seed=seed)
+        if made.notes.get("too_few_rows"):
             return {"refused": True, "costs": costs, "sizes": sizes}
         costs.append(load.cost(load.domain.from_lattice(made.centres)))
         sizes.append(0 if made.coreset is None else len(made.coreset.points))

@@ -18,8 +18,8 @@ _AT_ONCE = 2**13  # messages whose state stays in the cache
 
 
 def derived_key(key: bytes, purpose: str) -> bytes:
-    """128 bits for one purpose: keys of different purposes have nothing in common."""
-    return hashlib.blake2b(purpose.encode(), key=key, digest_size=16).digest()
+    """128 bits for one purpose: keys of different purposes have nothing in common, nor with other uses of the key."""
+    return hashlib.blake2b(purpose.encode(), key=key, digest_size=16, person=b"covey purpose").digest()
 
 
 def siphash(key: bytes, words: Sequence[Words]) -> Words:

@@ -88,7 +88,10 @@ def new_key(source: Source) -> bytes:
     return source.words(4, np.uint64).astype("<u8").tobytes()
 
 
-def keyed_words(key: bytes, number: int, count: int) -> NDArray[np.uint64]:
-    """`count` uniform words: stream `number` of a key, the same whenever it is asked for. SHAKE-128 in counter mode."""
-    stream = hashlib.shake_128(b"covey stream 1, " + key + number.to_bytes(8, "little")).digest(8 * count)
-    return np.frombuffer(stream, dtype="<u8").astype(np.uint64, copy=False)
+def keyed_words(key: bytes, number: int, count: int, *, purpose: str) -> NDArray[np.uint64]:
+    """`count` uniform words: stream `number` of a key and a purpose, the same whenever it is asked for.
+
+    SHAKE-128 of a text that no other purpose or number has.
+    """
+    label = b"covey stream 2, " + key + number.to_bytes(8, "little") + purpose.encode()
+    return np.frombuffer(hashlib.shake_128(label).digest(8 * count), dtype="<u8").astype(np.uint64, copy=False)

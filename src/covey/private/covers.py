@@ -77,11 +77,7 @@ class Coverage(Sealed):
 
     def pick(self, source: Source) -> Integers:
         """A grid point, with probability proportional to its weight, in units of the side."""
-        long = max((len(block.levels) for block in self.blocks), default=0)
-        levels = np.zeros(long, dtype=np.int64)
-        for block in self.blocks:
-            levels[: len(block.levels)] += block.levels
-        counts = np.flatnonzero(levels)
+        counts, many = added_up([(block.levels, block.many) for block in self.blocks])
         while True:
             proposals = self.rows * len(self._offsets)
             choice = self._mechanism.choose(
@@ -89,15 +85,14 @@ class Coverage(Sealed):
                 proposals=proposals,
                 ceiling=self.ceiling,
                 levels=counts,
-                many=levels[counts],
+                many=many,
                 source=source,
             )
             if choice == ANYWHERE:
                 width = 2 * self._half + 1
                 return np.array([below(width, source) - self._half for _ in self._cells], dtype=np.int64)
             if choice != PROPOSED:
-                level = int(counts[choice])
-                return self._point_of(level, below(int(levels[level]), source))
+                return self._point_of(int(counts[choice]), below(int(many[choice]), source))
             place = self._proposed(below(proposals, source))
             if np.abs(place).max() > self._half:
                 continue  # not a point of the grid
@@ -135,7 +130,7 @@ class Coverage(Sealed):
 
     def _point_of(self, level: int, number: int) -> Integers:
         for block in self.blocks:
-            here = int(block.levels[level]) if level < len(block.levels) else 0
+            here = int(block.many[block.levels == level].sum())
             if number < here:
                 return block.point(level, number)
             number -= here
@@ -146,7 +141,7 @@ class Coverage(Sealed):
         floor, root = self.ceiling + 1, self._ball.root
         side = 2 * root + 1  # a ball meets at most 2^d tiles of this side, so one of them holds its share
         tiles, _, heavy = as_cells(self._cells // side, self.weights)
-        tiles = tiles[:, heavy << len(tiles) >= floor] * side
+        tiles = tiles[:, heavy >= -(-floor >> len(tiles))] * side  # the share, rounded up
         low, high = tiles - root, tiles + side - 1 + root  # every point near a heavy tile
         edge = np.full(len(tiles), self._half)
         found: list[Block] = []
@@ -183,7 +178,10 @@ class Coverage(Sealed):
 
 
 class Block(Sealed):
-    """Exact counts of the points of a box of the grid, and how many points have each count from `floor` on."""
+    """Exact counts of the points of a box of the grid, and how many points have each count from `floor` on.
+
+    levels : the different counts, ascending. many : how many points have each.
+    """
 
     def __init__(
         self, ball: Runs, lower: Integers, upper: Integers, cells: Integers, weights: Integers, floor: int
@@ -196,7 +194,7 @@ class Block(Sealed):
         self.counts = counts[cut].copy()
         self._lower = lower + np.array([part.start or 0 for part in cut])
         self._ball, self._floor = ball, floor
-        self.levels = np.bincount(self.counts[self.counts >= floor].astype(np.int64), minlength=1)
+        self.levels, self.many = tallied(self.counts[self.counts >= floor])
 
     def point(self, level: int, number: int) -> Integers:
         """One of the points that have this count."""
@@ -214,11 +212,11 @@ class Block(Sealed):
         place = tuple(slice(int(a), int(a + b)) for a, b in zip(start, upper - lower + 1, strict=True))
         less, view = self._ball.counts(lower, upper, cells, weights), self.counts[place]
         changed = np.flatnonzero((less > 0) & (view >= self._floor))
-        old = view.ravel()[changed].astype(np.int64)
+        old = view.ravel()[changed]
         new = old - less.ravel()[changed]
         view -= less
-        self.levels -= np.bincount(old, minlength=len(self.levels))
-        self.levels += np.bincount(new[new >= self._floor], minlength=len(self.levels))
+        (gone, less_of), come = tallied(old), tallied(new[new >= self._floor])
+        self.levels, self.many = added_up([(self.levels, self.many), (gone, -less_of), come])
 
 
 class Runs:
@@ -227,7 +225,7 @@ class Runs:
     def __init__(self, dimension: int, reach: int) -> None:
         self.dimension, self.reach, self.root = dimension, reach, math.isqrt(reach)
 
-    def counts(self, lower: Integers, upper: Integers, cells: Integers, weights: Integers) -> NDArray[np.int32]:
+    def counts(self, lower: Integers, upper: Integers, cells: Integers, weights: Integers) -> Integers:
         """How many rows each point of a box covers, exactly; (d, m) different cells with any number of rows each.
 
         Every run adds its rows where it begins and takes them off behind its end; adding up along the last axis gives
@@ -235,16 +233,16 @@ class Runs:
         """
         size = upper - lower + 1
         near = ((cells >= (lower - self.root)[:, None]) & (cells <= (upper + self.root)[:, None])).all(axis=0)
-        place, rows = cells[:, near] - lower[:, None], weights[near].astype(np.int32)
+        place, rows = cells[:, near] - lower[:, None], weights[near]
         shape = [int(each) for each in size]
         margin = 2 * self.root  # what runs of cells beside the box may reach beyond it, along the last two axes
         for axis in range(max(0, self.dimension - 2), self.dimension):
             shape[axis] += 2 * margin + 2
             place[axis] += margin
-        change = np.zeros(math.prod(shape), dtype=np.int32)
+        change = np.zeros(math.prod(shape), dtype=np.int64)
         strides = np.cumprod([1, *shape[:0:-1]])[::-1].tolist()
 
-        def add(axis: int, base: Integers, place: Integers, rows: NDArray[np.int32], left: int) -> None:
+        def add(axis: int, base: Integers, place: Integers, rows: Integers, left: int) -> None:
             root = math.isqrt(left)
             if axis == self.dimension - 1:
                 np.add.at(change, base - root, rows)
@@ -264,7 +262,7 @@ class Runs:
         table = change.reshape(shape)
         if self.dimension > 1:
             table = np.moveaxis(np.moveaxis(table, -2, 0)[margin : margin + int(size[-2])], 0, -2)
-        return np.cumsum(table, axis=-1, dtype=np.int32)[..., margin : margin + int(size[-1])]
+        return np.asarray(np.cumsum(table, axis=-1)[..., margin : margin + int(size[-1])])
 
     def hopeful(
         self, cells: Integers, weights: Integers, lower: Integers, upper: Integers, floor: int
@@ -303,6 +301,23 @@ class Runs:
         if not len(hot):
             return None
         return lower + 3 * hot.min(axis=0), np.minimum(upper, lower + 3 * hot.max(axis=0) + 2)
+
+
+def tallied(counts: Integers) -> tuple[Integers, Integers]:
+    """Different numbers, ascending, and how often each occurs."""
+    if counts.max(initial=0) >= DENSE:  # a place for each number would take too much
+        return np.unique(counts, return_counts=True)
+    many = np.bincount(counts)
+    return np.flatnonzero(many), many[many > 0]
+
+
+def added_up(parts: list[tuple[Integers, Integers]]) -> tuple[Integers, Integers]:
+    """Different keys, ascending, and the sums of what is told of each; those of 0 are left out."""
+    keys = np.concatenate([np.empty(0, dtype=np.int64), *(key for key, _ in parts)])
+    found, place = np.unique(keys, return_inverse=True)
+    sums = np.zeros(len(found), dtype=np.int64)
+    np.add.at(sums, place, np.concatenate([np.empty(0, dtype=np.int64), *(number for _, number in parts)]))
+    return found[sums != 0], sums[sums != 0]
 
 
 def squared(cells: Integers, place: Integers) -> Integers:

@@ -1,11 +1,8 @@
-"""CSV files, compressed or not: a stream of bytes, cut into blocks of whole lines that threads parse on their own.
+"""CSV files, compressed or not: a stream of bytes, cut into blocks of whole records that threads parse on their own.
 
 A CSV has no schema. A cell that is not a number is a missing value: a bad row never raises, and no message repeats
-what a cell held. Lines cannot affect one another, and so the cut into blocks never shows.
-
-A quote that is never closed would swallow the rows after it, and a line longer than the parser's block would stop it:
-one person could move many rows. A lone carriage return would make two rows of one, and a line with too few or too
-many cells none: under replace-one the number of rows would not be public. `separate` mends all four.
+what a cell held. What a record is, `csv_records` says; records cannot affect one another, and so the cut into blocks
+never shows. One record is one row: one that is too long, or has too few or too many cells, is a row of missing values.
 """
 
 from __future__ import annotations
@@ -27,13 +24,13 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from covey.errors import DataError
+from covey.private import csv_records
+from covey.private.csv_records import BOM, COMMA, LONGEST_HEADER, NEWLINE, RETURN, Places, blocks
 from covey.private.engine import Sealed
 from covey.private.parts import Task
 
 NUMBER = r"^\s*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?)\s*$"
-BOM, QUOTE = b"\xef\xbb\xbf", b'"'
-COMMA, NEWLINE, SPACE = 44, 10, 32
-LONGEST_LINE = 2**16
+SPACE = 32
 NEARLY = r"[+-]?[\d.]*\d[\d.]*([eE][+-]?\d*)?"  # a number with a slip in it: ".0.5", "1.2.3"
 LONGEST_COUNT = 9  # digits of a column name that is a number
 BLOCK = 2**22  # bytes that are read at a time
@@ -44,18 +41,27 @@ STREAMS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 
 
 class CsvPart(Sealed):
-    """A CSV file with a header line. Every line after it that is not empty is one row."""
+    """A CSV file whose first record names the columns. Every record after it is one row.
+
+    An empty line is a record if there is one column, whose value it lacks: that is how polars and Arrow write one. With
+    several columns no writer makes one, and it is none. Lines end as that of the header does: where it ends in a
+    newline alone, a carriage return before a newline belongs to the value, as pandas writes it.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         with opened(path) as file:
-            header = file.readline(LONGEST_LINE + 1).removeprefix(BOM)
-        if not header.strip() or len(header) > LONGEST_LINE:
+            header = csv_records.read_header(file)
+        if not header.strip() or len(header) > LONGEST_HEADER:
             raise DataError(f"data: {str(path)!r} has no header line that names its columns")
-        if b"\r" in header.rstrip(b"\r\n"):  # the whole file would be its header, and every row a name to publish
+        self._returns = header.endswith(b"\r\n")
+        header = header.rstrip(b"\r\n")
+        if b"\r" in re.sub(rb'"[^"]*"', b"", header):  # perhaps the whole file, and every row a name to publish
             raise DataError(f"data: lines of {str(path)!r} end in carriage returns; save it with newlines")
+        if not csv_records.is_whole(header):  # what follows may be rows
+            raise DataError(f"data: in the header line of {str(path)!r} a quote does not enclose a name; mend it")
         try:
-            names = _parsed(io.BytesIO(separate(header.rstrip(b"\r\n") + b"\n"))).column_names
+            names = [cell.decode() for cell in csv_records.cells(header)]
         except UnicodeDecodeError:
             raise DataError(f"data: the header line of {str(path)!r} is not UTF-8 text") from None
         if _look_like_a_row(names):
@@ -71,7 +77,7 @@ class CsvPart(Sealed):
         """A column none of whose first cells is a number: the wrong column, not a bad row."""
         found = []
         for block in self._blocks(SNIFF_BLOCK) if columns else ():
-            found.append(_read(block, self.names, [], columns))
+            found.append(_read(block, self.names, [], columns, returns=self._returns))
             if sum(each.num_rows for each in found) >= SNIFF_ROWS:
                 break
         for name in columns if found else ():
@@ -86,14 +92,15 @@ class CsvPart(Sealed):
         texts = [] if person is None else [person]
         numbers = [name for name in columns if name != person]
         for block in self._blocks(BLOCK):
-            yield Task(partial(_count, block), partial(_read, block, self.names, numbers, texts))
+            read = partial(_read, block, self.names, numbers, texts, returns=self._returns)
+            yield Task(partial(_count, block, len(self.names)), read)
 
     def rows(self) -> int:
-        return sum(_count(block) for block in self._blocks(BLOCK))
+        return sum(_count(block, len(self.names)) for block in self._blocks(BLOCK))
 
     def _blocks(self, size: int) -> Iterator[bytes]:
         with opened(self.path) as file:
-            file.readline(LONGEST_LINE + 1)
+            csv_records.read_header(file)
             yield from blocks(file, size)
 
 
@@ -107,30 +114,23 @@ def opened(path: Path) -> IO[bytes]:
     return path.open("rb")
 
 
-def blocks(file: IO[bytes], size: int) -> Iterator[bytes]:
-    """Whole lines, about `size` bytes at a time. Of a line that is too long, enough is kept to find it so."""
-    rest = b""
-    while block := file.read(size):
-        lines, end, rest = (rest + block).rpartition(b"\n")
-        rest = rest[: 2 * LONGEST_LINE]
-        if end:
-            yield lines + end
-    if rest:
-        yield rest + b"\n"
+def _read(
+    records: bytes, names: Sequence[str], numbers: Sequence[str], texts: Sequence[str], *, returns: bool = True
+) -> Any:
+    """Columns of whole records: of `numbers` as float64 where every cell is one, else as bytes, and `texts` as bytes.
 
-
-def _read(lines: bytes, names: Sequence[str], numbers: Sequence[str], texts: Sequence[str]) -> Any:
-    """Columns of whole lines: of `numbers` as float64 where every cell is one, else as bytes, and `texts` as bytes."""
-    lines = separate(lines, cells=len(names))
-    if lines.startswith(BOM):  # in the middle of a file it is part of a cell, but the parser would drop the first one
-        lines = BOM + lines
+    Texts come to the byte. To numbers a carriage return is a space: without texts it never matters whose it is.
+    """
+    records = separate(records, cells=len(names), returns=returns or not texts, exact=bool(texts))
+    if records.startswith(BOM):  # in the middle of a file it is part of a cell; the parser would drop the first one
+        records = BOM + records
     wanted = [*numbers, *texts]
     places = [str(names.index(name)) for name in wanted]
     kinds = dict.fromkeys(places, pa.binary())
     try:
-        table = _table(lines, len(names), kinds | dict.fromkeys(places[: len(numbers)], pa.float64()))
+        table = _table(records, len(names), kinds | dict.fromkeys(places[: len(numbers)], pa.float64()))
     except pa.ArrowInvalid:
-        table = _table(lines, len(names), kinds)
+        table = _table(records, len(names), kinds)
     columns = [*table.columns[: len(numbers)], *(_given(cells) for cells in table.columns[len(numbers) :])]
     return pa.Table.from_arrays(columns, names=wanted)
 
@@ -139,13 +139,18 @@ def _given(cells: Any) -> Any:
     return pc.if_else(pc.equal(cells, b""), pa.scalar(None, pa.binary()), cells)
 
 
-def _table(lines: bytes, width: int, kinds: dict[str, Any]) -> Any:
+def _table(records: bytes, width: int, kinds: dict[str, Any]) -> Any:
+    """All records as one block of the parser: it does not look for their ends in a way of its own."""
     return _parsed(
-        pa.BufferReader(lines),
+        pa.BufferReader(records),
         read_options=pyarrow.csv.ReadOptions(
-            column_names=[str(i) for i in range(width)], use_threads=False, block_size=BLOCK
+            column_names=[str(i) for i in range(width)], use_threads=False, block_size=len(records) + 1
         ),
-        parse_options=pyarrow.csv.ParseOptions(invalid_row_handler=lambda row: "skip"),  # noqa: ARG005
+        parse_options=pyarrow.csv.ParseOptions(
+            newlines_in_values=True,
+            ignore_empty_lines=width > 1,
+            invalid_row_handler=lambda row: "skip",  # noqa: ARG005
+        ),
         convert_options=pyarrow.csv.ConvertOptions(include_columns=[*kinds], column_types=kinds, check_utf8=False),
     )
 
@@ -158,12 +163,20 @@ def _parsed(source: Any, **options: Any) -> Any:
         return helper.submit(pyarrow.csv.read_csv, source, **options).result()
 
 
-def _count(lines: bytes) -> int:
-    """The rows in whole lines: those that are not empty."""
-    if b"\r" in lines:
-        lines = lines.replace(b"\r\n", b"\n")
-    ends = np.flatnonzero(np.frombuffer(lines, dtype=np.uint8) == NEWLINE)
-    return int(np.count_nonzero(np.diff(ends, prepend=-1) > 1))
+def _count(records: bytes, cells: int) -> int:
+    """The rows in whole records."""
+    ends = csv_records.record_ends(records)
+    return len(ends) if cells == 1 else int(np.count_nonzero(~_empty(records, ends)))
+
+
+def _empty(records: bytes, ends: Places) -> NDArray[np.bool_]:
+    """Which records are empty lines."""
+    lengths = np.diff(ends, prepend=0)
+    empty = lengths == 1
+    if b"\r" in records:
+        text = np.frombuffer(records, dtype=np.uint8)
+        empty |= (lengths == 2) & (text[ends - 2] == RETURN)
+    return np.asarray(empty)
 
 
 def parse(cells: Any) -> Any:
@@ -173,50 +186,58 @@ def parse(cells: Any) -> Any:
     return pc.ascii_trim_whitespace(text).cast(pa.float64())
 
 
-def separate(lines: bytes, *, cells: int | None = None) -> bytes:
-    """Whole lines, mended: each stands for itself and, given the number of `cells`, has that many or is empty.
+def separate(records: bytes, *, cells: int, returns: bool = True, exact: bool = False) -> bytes:
+    """Whole records, mended: the parser sees as many as there are, with that many cells or none.
 
-    Quotes count only where they enclose a whole cell (or stand doubled inside one); in a line with any other quote
-    all of them become spaces. A carriage return that does not end a line is a space. A line of more than 64 KiB, or
-    with another number of cells, becomes a row of missing values.
+    A record of more than 1 MiB, or with another number of cells, becomes a row of missing values. Where a quote is
+    misplaced, all cells are put in quotes. The parser would end a record at a carriage return outside quotes: unless
+    it stands before the newline and `returns` says that lines end so, it becomes a space, or if values have to be
+    `exact` is put in quotes.
     """
-    if b"\r" in lines:
-        lines = lines.replace(b"\r\n", b"\n").replace(b"\r", b" ")
-    text = np.frombuffer(lines, dtype=np.uint8)
-    ends = np.flatnonzero(text == NEWLINE) + 1
+    text = np.frombuffer(records, dtype=np.uint8)
+    ends, commas = np.flatnonzero(text == NEWLINE) + 1, np.flatnonzero(text == COMMA)
+    lone = _lone(records, text, returns=returns)
+    odd = np.empty(0, dtype=np.intp)  # in records that have to be written anew
+    if b'"' in records:
+        turns, odd = csv_records.marks(records)
+        inside = csv_records.quoted(len(text), turns)
+        ends, commas, lone = ends[~inside[ends - 1]], commas[~inside[commas]], lone[~inside[lone]]
+    if exact:
+        odd = np.concatenate([odd, lone])
+    elif lone.size:
+        mended = text.copy()
+        mended[lone] = SPACE
+        records = mended.tobytes()
     starts = np.concatenate([[0], ends[:-1]])
-    commas = np.flatnonzero(text == COMMA)
-    if QUOTE in lines:
-        quotes = np.flatnonzero(text == ord(QUOTE))
-        stray = _stray(text, quotes, ends)
-        if stray.size:
-            mended = text.copy()
-            mended[stray] = SPACE
-            return separate(mended.tobytes(), cells=cells)
-        commas = commas[np.searchsorted(quotes, commas) % 2 == 0]  # those outside quotes, which balance in every line
-    bad = ends - starts > LONGEST_LINE
-    if cells is not None and not _evenly(commas, starts, ends, cells - 1):
-        bad |= (ends - starts > 1) & (np.bincount(ends.searchsorted(commas, "right"), minlength=len(ends)) != cells - 1)
-    if not bad.any():
-        return lines
-    missing = b"," * (cells - 1) + b"\n" if cells is not None and cells > 1 else b'""\n'
+    bad = ends - starts > csv_records.LONGEST_RECORD
+    if not _evenly(commas, starts, ends, cells - 1):
+        many = np.bincount(ends.searchsorted(commas, "right"), minlength=len(ends))
+        bad |= many != cells - 1
+    anew = bad.copy()
+    anew[ends.searchsorted(odd, "right")] = True
+    if cells > 1 and anew.any():
+        anew &= ~_empty(records, ends)
+    if not anew.any():
+        return records
+    missing = b"," * (cells - 1) + b"\n" if cells > 1 else b'""\n'
     parts, done = [], 0
-    for start, end in zip(starts[bad].tolist(), ends[bad].tolist(), strict=True):
-        parts += [lines[done:start], missing]
+    for start, end, lost in zip(starts[anew].tolist(), ends[anew].tolist(), bad[anew].tolist(), strict=True):
+        parts += [records[done:start], missing if lost else _anew(records[start:end], returns=returns)]
         done = end
-    return b"".join([*parts, lines[done:]])
+    return b"".join([*parts, records[done:]])
 
 
-def _stray(text: NDArray[np.uint8], quotes: NDArray[np.intp], ends: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The quotes of every line in which one does not stand at the edge of a cell, or is never closed."""
-    line = ends.searchsorted(quotes, "right")
-    many = np.bincount(line, minlength=len(ends))
-    opens = (np.arange(len(quotes)) - (np.cumsum(many) - many)[line]) % 2 == 0
-    beside = text[np.where(opens, quotes - 1, quotes + 1)]  # the byte before the first line is the last: a newline
-    misplaced = (beside != ord(QUOTE)) & (beside != COMMA) & (beside != NEWLINE)
-    wrong = (many % 2 == 1) | (np.bincount(line[misplaced], minlength=len(ends)) > 0)
-    stray: NDArray[np.intp] = quotes[wrong[line]]
-    return stray
+def _lone(records: bytes, text: NDArray[np.uint8], *, returns: bool) -> Places:
+    """The carriage returns that do not end a line, if those outside quotes are looked at."""
+    if b"\r" not in records:
+        return np.empty(0, dtype=np.intp)
+    found = np.flatnonzero(text == RETURN)
+    return found[text[found + 1] != NEWLINE] if returns else found
+
+
+def _anew(record: bytes, *, returns: bool) -> bytes:
+    record = record.removesuffix(b"\n")
+    return csv_records.written(csv_records.cells(record.removesuffix(b"\r") if returns else record))
 
 
 def _evenly(commas: NDArray[np.intp], starts: NDArray[np.intp], ends: NDArray[np.intp], each: int) -> bool:
@@ -236,7 +257,11 @@ def _look_like_a_row(names: Sequence[str]) -> bool:
 
     Names may count: from 0 or 1, by their own place in the line, or as three or more whole numbers in a row (years).
     Several numbers in one cell ("12.5;47.3") are a row with another separator; so is a number with a slip (".0.5").
+    A name of several lines must not have such a line: it may be a row that a quote took in.
     """
+    below = [line for name in names for line in name.splitlines()[1:]]
+    if any("," in line and _look_like_a_row([line]) for line in below):
+        return True
     cells = ([part for part in re.split(r"[\s;|,]+", name) if part] for name in names)
     numbers = [(i, cell) for i, cell in enumerate(cells) if cell and all(map(_nearly, cell))]
     if not numbers:

@@ -194,8 +194,8 @@ class Curator(Sealed):
     def split(self, parts: int, plan: Plan) -> list[Curator]:
         """Every row in one of `parts` curators, by a coin of its own; each may draw all of `plan`, which is paid once.
 
-        One person is in one part, under either relation, whatever the values: the coins belong to places in the
-        table. So what all parts release together costs what one part does (parallel composition; cells.md).
+        One person is in one part, under either relation: the coins belong to places in the table, or on Spark to
+        values and their copies (spark.md). So all parts together cost what one does (parallel composition; cells.md).
         """
         if isinstance(self._engine, CellEngine):
             raise ParameterError("curator", "split rows before they are moved to cells")

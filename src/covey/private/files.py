@@ -23,7 +23,7 @@ from covey.errors import DataError, ParameterError
 from covey.private.arrow_files import ArrowPart, ParquetPart
 from covey.private.csv_files import CsvPart, parse
 from covey.private.engine import Sealed
-from covey.private.folders import Found, Stamp, check_stamp, find_files, folder_values, stamp
+from covey.private.folders import Found, Stamp, check_distinct, check_stamp, find_files, folder_values, stamp
 from covey.private.ids import PLAIN, Ids, PieceWithIds, arrow_ids, check_name, family_of
 from covey.private.parts import Part, Task
 from covey.private.tables import Piece, Places, Table, arrow_numbers, not_numeric
@@ -40,6 +40,7 @@ def open_file(path: str | os.PathLike[str]) -> Table:
     found = find_files(path)
     with ThreadPoolExecutor(cores()) as pool:  # a thousand footers take a while
         files = list(pool.map(partial(_open, found.kind), found.files))
+    check_distinct((file.part.path, file.stamp) for file in files)
     return FileTable(found, files)
 
 

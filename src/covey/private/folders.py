@@ -53,6 +53,17 @@ def check_stamp(file: Path, known: Stamp) -> None:
         raise DataError(f"data: {str(file)!r} changed while it was read; nothing is published, any charge stays")
 
 
+def check_distinct(files: Iterable[tuple[Path, Stamp]]) -> None:
+    """Refuse a file that is there twice, by a link or under two names: everybody in it would be counted twice."""
+    known: dict[tuple[int, int], Path] = {}
+    for path, found in files:
+        other = known.setdefault((found.device, found.number), path)
+        if other != path and found.number:  # some file systems number no files
+            raise DataError(
+                f"data: {str(other)!r} and {str(path)!r} are the same file, whose rows would count twice; remove a link"
+            )
+
+
 def find_files(path: str | os.PathLike[str]) -> Found:
     """The files of a path, a folder or a pattern such as data/*.parquet. What a file holds is not looked at."""
     if set("\r\n") & set(str(path)):  # the content of a file instead of its path: rows, not to be repeated

@@ -3,7 +3,8 @@
 Whole numbers and booleans become int64; text, bytes and decimals become large_binary, and so do pieces with numbers
 that int64 does not hold, told as text: 2^63 by its digits, 0.5 as no whole number is. Cells are equal ids if and only
 if they are equal, in whichever piece or file they stand, whatever its type; a number without a fraction is the same id
-as the whole number. Missing values, NaN among them, are null. No message repeats an id.
+as the whole number. Missing values, NaN among them, are null. A row whose id is null or an empty text is nobody's, and
+never counts. No message repeats an id.
 """
 
 from __future__ import annotations
@@ -79,6 +80,12 @@ def arrow_ids(column: Any) -> Ids:
     if pa.types.is_uint64(column.type) and pc.any(pc.greater(column, LARGEST)).as_py():
         return column.cast(pa.large_string()).cast(PLAIN)
     return column.cast(pa.int64())
+
+
+def has_id(ids: Ids) -> NDArray[np.bool_]:
+    """Which rows have an id: it is not null, and no empty text."""
+    there = ids.is_valid() if pa.types.is_integer(ids.type) else pc.greater(pc.binary_length(ids), 0).fill_null(False)
+    return np.asarray(there.to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
 def _of_floats(column: Any) -> Ids:

@@ -2,92 +2,38 @@
 
 Of each person the m rows stay whose hash of (person, lattice row, copy number) is smallest. So which rows of a person
 stay depends on that person's own rows and a secret key: someone else's rows, the order of rows, and how a table is
-cut into pieces or files do not matter. What stays is kept in memory; who was counted is never told.
+cut into pieces or files do not matter. Rows without an id are nobody's and are left out. What stays is kept in memory;
+who was counted is never told.
 """
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from covey.errors import ParameterError
-from covey.noise.keyed import derived_key, siphash
 from covey.private.engine import Sealed
+from covey.private.ids import has_id
 from covey.private.lattice import to_lattice
+from covey.private.names import Names
 from covey.private.rows import RowEngine
 from covey.private.tables import Piece, Places, Table, piece_rows, within
 from covey.private.threads import on_all_cores
 from covey.private.zones import ALWAYS, Coins
 from covey.public import Domain
-from covey.queries.base import Query, Rows
+from covey.queries.base import Query
 from covey.queries.people import PeopleByRows
 
 AT_ONCE = 2**22  # different pairs of a person and a row that a pass over the table holds
 COPIES = 2**20  # copies of rows that are ranked at once
-WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"  # a text that says the same as a whole number
 OUTSIDE = np.uint64(ALWAYS - 1)  # every coin keeps somebody without a row in a zone
 Words = NDArray[np.uint64]
-
-
-@dataclass(frozen=True)
-class Names:
-    """The keys of one fit: what people and rows are called behind the door."""
-
-    key: bytes = field(repr=False)
-
-    def people(self, ids: Any) -> tuple[Words, Words]:
-        """128 bits for each id. Whole numbers and texts that say the same agree; missing ids are one person."""
-        if not pa.types.is_integer(ids.type):
-            ids = pc.if_else(pc.equal(pc.binary_length(ids), 0), pa.scalar(None, ids.type), ids)  # an empty cell
-            known = ids.dictionary_encode()
-            low, high = self._texts(known.dictionary)
-            place = known.indices.fill_null(len(low)).to_numpy(zero_copy_only=False)
-            return np.append(low, np.uint64(0))[place], np.append(high, np.uint64(0))[place]
-        numbers = ids.fill_null(0).to_numpy(zero_copy_only=False).view(np.uint64)
-        low, high = (siphash(derived_key(self.key, part), [numbers]) for part in ("low", "high"))
-        if ids.null_count:
-            missing = ids.is_null().to_numpy(zero_copy_only=False)
-            low[missing] = high[missing] = 0
-        return low, high
-
-    def _texts(self, texts: Any) -> tuple[Words, Words]:
-        whole = pc.match_substring_regex(texts, WHOLE)
-        told = pc.if_else(whole, texts, pa.scalar(b"0", texts.type)).cast(pa.large_string()).cast(pa.int64())
-        places = np.flatnonzero(~whole.to_numpy(zero_copy_only=False))
-        others = dict(zip(places.tolist(), texts.take(pa.array(places)).to_pylist(), strict=True))
-        numbers = np.array(told)
-        for place in [place for place, text in others.items() if _is_long_number(text)]:
-            numbers[place] = int(others.pop(place))
-        low, high = self.people(pa.array(numbers))
-        for place, text in others.items():
-            digest = hashlib.blake2b(text, key=self.key, digest_size=16).digest()
-            low[place], high[place] = np.frombuffer(digest, dtype="<u8")
-        return low, high
-
-    def rows(self, rows: Rows) -> Words:
-        """64 bits for each lattice row."""
-        pairs = np.zeros((-(-len(rows) // 2) * 2, rows.shape[1]), dtype=np.int32)
-        pairs[: len(rows)] = rows
-        words = pairs.view(np.uint32).astype(np.uint64)
-        return siphash(derived_key(self.key, "row"), list(words[::2] << np.uint64(32) | words[1::2]))
-
-    def ranks(self, low: Words, high: Words, row: Words, copy: Words) -> Words:
-        """The order of a person's rows: a random one, the same for the same rows."""
-        return siphash(derived_key(self.key, "rank"), [low, high, row, copy])
-
-
-def _is_long_number(text: bytes) -> bool:
-    """Whether a text says the same as a whole number of 64 bits that `WHOLE` is too short for."""
-    return re.fullmatch(rb"-?[1-9][0-9]{18}", text) is not None and -(2**63) <= int(text) < 2**63
 
 
 @dataclass(frozen=True, repr=False)
@@ -179,8 +125,7 @@ class Strictest(Sealed):
 
     def gone(self, names: Names) -> tuple[Words, Words]:
         """The names of the people whose own coin, one for all their rows, does not keep them."""
-        coins = siphash(derived_key(names.key, "zone"), [self._low, self._high])
-        gone = coins > self._last
+        gone = names.coins(self._low, self._high) > self._last
         return self._low[gone], self._high[gone]
 
 
@@ -243,10 +188,14 @@ def capped(units: Callable[[], Iterator[Callable[[], Group]]], *, most: int, nam
 def read_groups(
     table: Table, domain: Domain, person: str, names: Names, *, coins: Coins | None = None, whole: bool = False
 ) -> Iterator[Callable[[], Group]]:
-    """The table's pieces as groups; with `whole`, all rows of a person are one group and no values are kept."""
+    """The table's pieces as groups, without rows that have no id; with `whole`, all rows of a person are one group and
+    no values are kept."""
 
     def read(piece: Any) -> Group:
         values, ids = piece()
+        mine = has_id(ids)
+        if not mine.all():
+            values, ids = values[:, mine], ids.filter(pa.array(mine))
         low, high = names.people(ids)
         none, once = np.zeros(len(low), dtype=np.uint64), np.ones(len(low), dtype=np.int64)
         last = np.full(len(low), OUTSIDE)

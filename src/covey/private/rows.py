@@ -111,8 +111,8 @@ class RowEngine(Sealed):
 
         def keep(part: int) -> Callable[[int, Rows], Rows]:
             def only(unit: int, rows: Rows) -> Rows:
-                mine = keyed_words(key, unit, rows.shape[1]) % np.uint64(parts) == np.uint64(part)
-                return rows[:, mine]
+                words = keyed_words(key, unit, rows.shape[1], purpose="part")
+                return rows[:, words % np.uint64(parts) == np.uint64(part)]
 
             return only
 

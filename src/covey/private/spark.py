@@ -2,15 +2,19 @@
 
 Each partition is turned into exact integers by `mapInArrow`, and the integers are added up. A task that fails, is
 retried or runs twice changes nothing: Spark takes one result of each partition, and every attempt computes the same
-one. There are no accumulators, and no row leaves an executor, except those of a sample that was asked for.
+one. There are no accumulators, and no row leaves an executor, except those of a sample that was asked for, of which
+each attempt draws its own. Proof: spark.md.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, NoReturn
+from urllib.parse import unquote, urlsplit
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +26,7 @@ from pyspark.sql import types as T
 from covey.errors import DataError, ParameterError
 from covey.noise.source import Source, new_key
 from covey.private.engine import Sealed
+from covey.private.folders import Stamp, check_distinct, stamp
 from covey.private.ids import check_name, family_of
 from covey.private.lattice import to_lattice
 from covey.private.rows import chunk_rows
@@ -59,12 +64,24 @@ def open_path(path: str | os.PathLike[str]) -> SparkTable:
             "data: Spark reads a CSV in its own way; pass the DataFrame of spark.read.csv, or use engine='files'"
         )
     try:
-        return SparkTable(SparkSession.builder.appName("covey").getOrCreate().read.parquet(name))
+        table = SparkTable(SparkSession.builder.appName("covey").getOrCreate().read.parquet(name))
     except Exception as error:  # Spark's own errors, whose texts are long and may quote what they read
         what = type(error).__name__
         raise DataError(
             f"data: Spark cannot read {name!r} as Parquet ({what}); check the path, on every node"
         ) from None
+    check_distinct(local_files(table.stamps))
+    return table
+
+
+def local_files(names: Iterable[str]) -> Iterator[tuple[Path, Stamp]]:
+    """Those of the files that are on this machine's own disks: only there does a file tell that it is a link."""
+    for name in names:
+        where = urlsplit(name)
+        if where.scheme == "file":
+            with suppress(OSError):
+                path = Path(unquote(where.path))
+                yield path, stamp(path)
 
 
 def run_job(job: Callable[[], Any]) -> Any:

@@ -1,6 +1,6 @@
 """Samples and random parts of a Spark DataFrame, and at most m rows of every person in one.
 
-Proofs: noise/gaps.md, budget/amplify.md, people.md.
+Proofs: spark.md, noise/gaps.md, budget/amplify.md, people.md.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from pyspark.sql.window import Window
 from covey.errors import BudgetError, ParameterError
 from covey.noise.gaps import kept
 from covey.noise.source import OsSource, SeededSource, Source, keyed_words, new_key
-from covey.private.ids import arrow_ids
+from covey.private.ids import arrow_ids, has_id
 from covey.private.lattice import to_lattice
-from covey.private.people import Names
+from covey.private.names import Names
 from covey.private.rows import RowEngine
 from covey.private.spark import Batches, SparkTable, named, numbered, run_job
 from covey.private.tables import Piece, arrow_numbers, open_table
@@ -41,7 +41,8 @@ class SparkSample(SparkTable):
     """The rows that a Poisson sample keeps, brought to the driver once. Every row has a coin of exactly the rate.
 
     A partition draws its coins where its rows are, from the operating system; a task that runs again draws others, and
-    Spark takes one of them. So the sample is drawn once, at the first reading.
+    Spark takes one of them. So the sample is drawn once, at the first reading. That which one is taken does not depend
+    on what it drew is taken on trust (spark.md): with spark.speculation it may.
     """
 
     on_spark = False
@@ -75,7 +76,9 @@ def keep_rows(rate: Fraction, key: bytes | None, batches: Batches) -> Iterator[p
         return
     context = TaskContext.get()
     partition = 0 if context is None else context.partitionId()
-    source: Source = OsSource() if key is None else SeededSource(int(keyed_words(key, partition, 1)[0]))
+    source: Source = (
+        OsSource() if key is None else SeededSource(int(keyed_words(key, partition, 1, purpose="sample")[0]))
+    )
     places = kept(rate=rate, source=source)
     block, first = np.empty(0, dtype=np.int64), 0
     for batch in batches:
@@ -135,10 +138,12 @@ def whose(frame: DataFrame, columns: Sequence[str], person: str) -> DataFrame:
 
 
 def name_rows(names: Names, domain: Domain, batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Rows as numbers, with the names of their person and of their lattice point. Runs on executors."""
+    """Rows with an id as numbers, with the names of their person and of their lattice point. Runs on executors."""
     for batch in batches:
-        values = np.stack([arrow_numbers(column) for column in batch.columns[:-1]])
-        low, high = names.people(arrow_ids(batch.columns[-1]))
+        ids = arrow_ids(batch.columns[-1])
+        mine = has_id(ids)
+        values = np.stack([arrow_numbers(column) for column in batch.columns[:-1]])[:, mine]
+        low, high = names.people(ids.filter(pa.array(mine)))
         row = names.rows(to_lattice(values, domain))
         arrays = [*(pa.array(each) for each in values), *(pa.array(signed(each)) for each in (low, high, row))]
         yield pa.RecordBatch.from_arrays(arrays, [*(f"v{i}" for i in range(len(values))), "low", "high", "row"])
@@ -181,8 +186,7 @@ def draw_parts(names: Names, parts: int, batches: Batches) -> Iterator[pa.Record
     for batch in batches:
         row = unsigned(batch.column("row"))
         copy = batch.column("copy").to_numpy(zero_copy_only=False).astype(np.uint64)
-        none = np.zeros(len(row), dtype=np.uint64)
-        part = (names.ranks(none, none, row, copy) % np.uint64(parts)).astype(np.int64)
+        part = (names.parts(row, copy) % np.uint64(parts)).astype(np.int64)
         values = batch.columns[:-2]
         yield pa.RecordBatch.from_arrays([*values, pa.array(part)], [*batch.schema.names[:-2], "part"])
 
@@ -218,9 +222,10 @@ class SparkPeople(RowEngine):
 
 
 def name_people(names: Names, batches: Batches) -> Iterator[pa.RecordBatch]:
-    """The names of the people whose rows these are. Runs on executors."""
+    """The names of the people whose rows these are, if anybody's. Runs on executors."""
     for batch in batches:
-        low, high = names.people(arrow_ids(batch.columns[0]))
+        ids = arrow_ids(batch.columns[0])
+        low, high = names.people(ids.filter(pa.array(has_id(ids))))
         yield pa.RecordBatch.from_arrays([pa.array(signed(low)), pa.array(signed(high))], ["low", "high"])
 
 

@@ -75,7 +75,7 @@ class ZonedTable(Sealed):
 
     def _kept(self, number: int, piece: Piece) -> NDArray[np.float64]:
         values = piece()
-        words = keyed_words(self._key, number, values.shape[1])
+        words = keyed_words(self._key, number, values.shape[1], purpose="zone")
         return values[:, self._coins.keep(to_lattice(values, self._domain), words)]
 
     def mask(self) -> NDArray[np.bool_]:
@@ -83,7 +83,7 @@ class ZonedTable(Sealed):
         found = [np.empty(0, dtype=np.bool_)]
         for number, piece in enumerate(self._table.pieces(self._columns())):
             values = piece()
-            words = keyed_words(self._key, number, values.shape[1])
+            words = keyed_words(self._key, number, values.shape[1], purpose="zone")
             found.append(self._coins.keep(to_lattice(values, self._domain), words))
         return np.concatenate(found)
 

@@ -1,12 +1,13 @@
 """Planted privacy bugs, each with the test that must notice it. docs/audit/mutants.md is the table of them."""
 
-from mutants import algorithms, budget, door, noise, sensitivity, shares
+from mutants import algorithms, budget, door, noise, records, sensitivity, shares
 from mutants.planting import Mutant
 
 SUBJECTS = {
     "Noise": noise,
     "Sensitivity": sensitivity,
     "The door": door,
+    "Records and rows": records,
     "Budget, ledger and promises": budget,
     "Samples, people, zones and levels": shares,
     "Algorithms, estimators and releases": algorithms,

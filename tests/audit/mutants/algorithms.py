@@ -5,6 +5,7 @@ from mutants.planting import mutant
 REPLAY = "audit/test_checks_replay.py::test_released_values_decide_everything"
 KEPT = "unit/test_estimator.py::test_nothing_derived_from_rows_without_noise_is_kept[lloyd]"
 CANARY = "unit/test_canary.py::test_no_algorithm_keeps_the_canary[lloyd-add-remove]"
+CHARGED = "property/test_charge_then_release.py::"
 
 MUTANTS = (
     mutant(
@@ -130,8 +131,8 @@ MUTANTS = (
         killer=REPLAY + "[max-cover]",
     ),
     mutant(
-        "refusal-tells-the-rows",
-        "ball-coreset refuses by the exact number of rows, and says it",
+        "rounds-tell-the-rows",
+        "ball-coreset takes as many balls as the exact number of rows allows",
         "algorithms.ball_coreset:ball_coreset",
         {
             "size, left = learn_size(curator, epsilon)": (
@@ -140,6 +141,63 @@ MUTANTS = (
             )
         },
         killer=REPLAY + "[ball-coreset]",
+    ),
+    mutant(
+        "checked-after-the-charge",
+        "exact-coreset counts its candidates after the charge: what it refuses is paid for",
+        "algorithms.exact_coreset:exact_coreset",
+        {
+            "_side(side, dimension=curator.domain.dimension, points=points, centres=k)": "2",
+            "size = min(size, 2**36)": (
+                "size = min(size, 2**36)\n    grid = Grid(curator.domain, _side(side, "
+                "dimension=curator.domain.dimension, points=points, centres=k))"
+            ),
+        },
+        killer=CHARGED + "test_what_an_algorithm_refuses_is_refused_before_the_charge",
+    ),
+    mutant(
+        "balls-refused-after-the-charge",
+        "ball-coreset refuses too few rows, which it knows after the charge",
+        "algorithms.ball_coreset:ball_coreset",
+        {
+            "    plan, picks, count = make_plan(": (
+                "    if len(sizes) < k:\n"
+                "        raise ParameterError('n_clusters', 'are more than there are rows for')\n"
+                "    plan, picks, count = make_plan("
+            )
+        },
+        killer="unit/test_ball_coreset.py::test_a_ball_coreset_that_is_charged_is_released",
+        dies_of=("ParameterError",),
+    ),
+    mutant(
+        "numpy-decides",
+        "the caller's numpy settings are in force behind the door: values of rows decide whether it raises",
+        "fitting:fit",
+        {'with np.errstate(all="ignore"):': "if True:"},
+        killer=CHARGED + "test_strict_numpy_settings_are_not_in_force_behind_the_door",
+        dies_of=("FloatingPointError",),
+    ),
+    mutant(
+        "release-lost-with-the-disk",
+        "a release that the ledger could not store is thrown away, although it is paid for",
+        "session:Session.finish",
+        {"error.release = made if self._stands(self._receipt) else None": "pass"},
+        killer=CHARGED + "test_a_full_disk_refuses_before_the_charge_or_hands_the_release_out",
+    ),
+    mutant(
+        "handed-out-unpaid",
+        "a release is handed out although its charge is gone from the ledger",
+        "session:Session._stands",
+        {"return False": "return True"},
+        killer=CHARGED + "test_what_is_no_longer_charged_is_not_handed_out",
+    ),
+    mutant(
+        "idle-delta-charged",
+        "a delta that no plan can use is charged and certified",
+        "fitting:Request.without_idle_delta",
+        {"return replace(self, delta=Fraction(0))": "return self"},
+        killer="unit/test_unused_delta.py::test_a_delta_that_no_plan_can_use_is_neither_charged_nor_certified",
+        dies_of=("BudgetError",),
     ),
     mutant(
         "notes-tell-the-rows",

@@ -92,7 +92,7 @@ MUTANTS = (
         "streamed-parts-redrawn",
         "every pass over a file draws its parts anew: in the end a row has been in all of them",
         "private.rows:RowEngine.split",
-        {"keyed_words(key, unit, rows.shape[1])": "source.words(rows.shape[1], np.uint64)"},
+        {'keyed_words(key, unit, rows.shape[1], purpose="part")': "source.words(rows.shape[1], np.uint64)"},
         killer=CHECKS + "test_parts_of_streamed_rows_are_disjoint_and_stay_the_same",
     ),
     mutant(
@@ -126,16 +126,31 @@ MUTANTS = (
     mutant(
         "cap-of-everybody",
         "people are not told apart by one half of their name: strangers share a cap, and move one another's rows",
-        "private.people:Names.people",
-        {"numbers = ids.fill_null(0)": "ids = pc.bit_wise_and(ids, 1)\n    numbers = ids.fill_null(0)"},
+        "private.names:Names.people",
+        {"numbers = ids.to_numpy": "ids = pc.bit_wise_and(ids, 1)\n    numbers = ids.to_numpy"},
         killer=CHECKS + "test_nobody_elses_rows_move_when_a_person_joins",
     ),
     mutant(
-        "missing-ids-are-many",
-        "every row without an id is a person of its own",
-        "private.people:Names.people",
-        {"low[missing] = high[missing] = 0": "low[missing] = np.arange(missing.sum())"},
-        killer=PEOPLE + "test_rows_without_an_id_are_one_person",
+        "rows-without-an-id-count",
+        "rows without an id share a bucket, in which one displaces another's",
+        "private.ids:has_id",
+        {"return np.asarray(there": "return np.ones(len(ids), dtype=np.bool_)\n    return np.asarray(there"},
+        also={
+            "private.names:Names.people": {
+                "if not pa.types.is_integer(ids.type):": (
+                    "ids = ids.fill_null(0 if pa.types.is_integer(ids.type) else b'')\n"
+                    "    if not pa.types.is_integer(ids.type):"
+                )
+            }
+        },
+        killer=PEOPLE + "test_rows_without_an_id_never_count",
+    ),
+    mutant(
+        "ids-hashed-like-keys",
+        "the name of somebody called like a purpose of the key is that key",
+        "private.names:Names._texts",
+        {", person=TEXT)": ', person=b"covey purpose")'},
+        killer=PEOPLE + "test_no_id_is_hashed_as_anything_else",
     ),
     mutant(
         "epsilon-for-each-row",

@@ -1,0 +1,74 @@
+"""Bugs in what a row is: records of files that count as several rows or none, or reach the rows of others."""
+
+from mutants.planting import mutant
+
+RECORDS = "engines/test_records.py::"
+BLOCKS = "unit/test_csv_blocks.py::"
+READER = "private.csv_records:"
+
+MUTANTS = (
+    mutant(
+        "lines-instead-of-records",
+        "a CSV is read by lines: whoever has a value of a hundred line breaks has a hundred rows more",
+        READER + "marks",
+        {"quotes = np.flatnonzero(codes == QUOTE)": "quotes = np.flatnonzero(codes == QUOTE)[:0]"},
+        killer=RECORDS + "test_one_record_is_one_row[csv-4194304]",
+    ),
+    mutant(
+        "quotes-forgotten-between-blocks",
+        "a block ends at its last newline, also where that stands in a value",
+        READER + "_last_end",
+        {"if b'\"' not in text:": "if True:"},
+        killer=RECORDS + "test_one_record_is_one_row[csv-all-11]",
+    ),
+    mutant(
+        "long-record-cut",
+        "a record that is too long ends at the limit, and its rest is read as other people's rows",
+        READER + "blocks",
+        {"rest = _shortened(rest)": "rest = rest[:0]"},
+        killer=RECORDS + "test_a_record_beyond_the_limit_is_one_row_of_missing_values_that_nobody_owns[csv]",
+    ),
+    mutant(
+        "long-record-closed",
+        "a record that is too long is taken to be outside quotes from the limit on",
+        READER + "_shortened",
+        {'return (b\'"\' if inside else b"") +': "return"},
+        killer=BLOCKS + "test_a_record_that_is_too_long_is_read_to_its_end_and_is_one_row_in_any_cut",
+    ),
+    mutant(
+        "long-record-dropped",
+        "a record that is too long is no row: the number of rows, which may be public, tells that it is there",
+        "private.csv_files:separate",
+        {"missing if lost else": "b'\\n' if lost else"},
+        killer=BLOCKS + "test_a_record_that_is_too_long_is_read_to_its_end_and_is_one_row_in_any_cut",
+    ),
+    mutant(
+        "empty-line-dropped",
+        "a missing value in a file of one column is no row",
+        "private.csv_files:_count",
+        {"if cells == 1": "if cells == 0"},
+        killer=RECORDS + "test_a_missing_value_in_a_single_column_is_a_row[polars]",
+    ),
+    mutant(
+        "ids-lose-returns",
+        "a carriage return in an id is a space: two people are one",
+        "private.csv_files:_read",
+        {"exact=bool(texts)": "exact=False"},
+        killer=BLOCKS + "test_ids_are_the_cells_as_they_stand",
+    ),
+    mutant(
+        "file-counted-twice",
+        "a link to a file in the same folder counts everybody in it twice",
+        "private.folders:check_distinct",
+        {"if other != path and found.number:": "if False:"},
+        killer="unit/test_data_sets.py::test_a_file_that_is_there_twice_is_refused",
+    ),
+    mutant(
+        "coverage-of-32-bits",
+        "counts of coverage overflow beyond two thousand million rows",
+        "private.covers:Runs.counts",
+        {"change = np.zeros(math.prod(shape), dtype=np.int64)": "change = np.zeros(math.prod(shape), dtype=np.int32)"},
+        killer="property/test_max_cover_properties.py::test_counts_are_exact_however_many_rows_there_are",
+        dies_of=("UFuncTypeError", "OverflowError"),
+    ),
+)

@@ -1,0 +1,133 @@
+"""Tables as real writers make them. A table is columns by name: of numbers or of texts, in which None is missing."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import lzma
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet as pq
+
+Columns = dict[str, list[Any]]
+
+
+def numeric(values: Sequence[Any]) -> bool:
+    return bool(values) and all(isinstance(each, float | None) for each in values) and set(values) != {None}
+
+
+def as_pandas(columns: Columns) -> pd.DataFrame:
+    kinds = {name: float if numeric(values) else object for name, values in columns.items()}
+    return pd.DataFrame({name: pd.Series(values, dtype=kinds[name]) for name, values in columns.items()})
+
+
+def as_polars(columns: Columns) -> pl.DataFrame:
+    kinds = {name: pl.Float64 if numeric(values) else pl.String for name, values in columns.items()}
+    return pl.DataFrame(columns, schema=kinds)
+
+
+def as_arrow(columns: Columns) -> pa.Table:
+    kinds = {name: pa.float64() if numeric(values) else pa.string() for name, values in columns.items()}
+    return pa.table({name: pa.array(values, kinds[name]) for name, values in columns.items()})
+
+
+def python_csv(columns: Columns, path: Path, **options: Any) -> None:
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, **options)
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    path.write_bytes(out.getvalue().encode(errors="surrogateescape"))
+
+
+def with_mark(columns: Columns, path: Path) -> None:
+    python_csv(columns, path)
+    path.write_bytes("\ufeff".encode() + path.read_bytes())
+
+
+def without_last_newline(columns: Columns, path: Path) -> None:
+    python_csv(columns, path, quoting=csv.QUOTE_ALL)
+    path.write_bytes(path.read_bytes().removesuffix(b"\r\n"))
+
+
+def pandas_csv(columns: Columns, path: Path, **options: Any) -> None:
+    as_pandas(columns).to_csv(path, index=False, errors="surrogateescape", **options)
+
+
+def polars_csv(columns: Columns, path: Path, **options: Any) -> None:
+    as_polars(columns).write_csv(path, **options)
+
+
+def arrow_csv(columns: Columns, path: Path) -> None:
+    pyarrow.csv.write_csv(as_arrow(columns), path)
+
+
+def compressed(pack: Callable[[bytes], bytes], columns: Columns, path: Path) -> None:
+    python_csv(columns, path)
+    path.write_bytes(pack(path.read_bytes()))
+
+
+def packed_by_arrow(codec: str, text: bytes) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, codec) as out:
+        out.write(text)
+    return sink.getvalue().to_pybytes()
+
+
+CSV: dict[str, tuple[str, Callable[[Columns, Path], None]]] = {  # the end of the file's name, and who writes it
+    "csv": (".csv", python_csv),
+    "csv-all": (".csv", partial(python_csv, quoting=csv.QUOTE_ALL, lineterminator="\n")),
+    "csv-nonnumeric": (".csv", partial(python_csv, quoting=csv.QUOTE_NONNUMERIC)),
+    "csv-newline": (".csv", partial(python_csv, lineterminator="\n")),
+    "csv-mark": (".csv", with_mark),
+    "csv-open-end": (".csv", without_last_newline),
+    "pandas": (".csv", pandas_csv),
+    "pandas-all": (".csv", partial(pandas_csv, quoting=csv.QUOTE_ALL)),
+    "pandas-windows": (".csv", partial(pandas_csv, lineterminator="\r\n")),
+    "polars": (".csv", polars_csv),
+    "polars-windows": (".csv", partial(polars_csv, line_terminator="\r\n")),
+    "polars-all": (".csv", partial(polars_csv, quote_style="always")),
+    "arrow": (".csv", arrow_csv),
+    "gzip": (".csv.gz", partial(compressed, gzip.compress)),
+    "bz2": (".csv.bz2", partial(compressed, bz2.compress)),
+    "xz": (".csv.xz", partial(compressed, lzma.compress)),
+    "zstd": (".csv.zst", partial(compressed, partial(packed_by_arrow, "zstd"))),
+    "lz4": (".csv.lz4", partial(compressed, partial(packed_by_arrow, "lz4"))),
+}
+BYTES = ("csv", "csv-all", "csv-nonnumeric", "csv-newline", "csv-mark", "pandas", "pandas-all")  # write any bytes
+
+
+def write_csv(writer: str, columns: Columns, folder: Path) -> Path:
+    ending, write = CSV[writer]
+    path = folder / f"rows{ending}"
+    write(columns, path)
+    return path
+
+
+def parquet_file(columns: Columns, folder: Path) -> Path:
+    pq.write_table(as_arrow(columns), folder / "rows.parquet", row_group_size=2)
+    return folder / "rows.parquet"
+
+
+def arrow_file(columns: Columns, folder: Path) -> Path:
+    pyarrow.feather.write_feather(as_arrow(columns), folder / "rows.arrow", chunksize=2)
+    return folder / "rows.arrow"
+
+
+OTHERS: dict[str, Callable[[Columns, Path], Any]] = {
+    "parquet": parquet_file,
+    "arrow-file": arrow_file,
+    "pandas-frame": lambda columns, _: as_pandas(columns),
+    "polars-frame": lambda columns, _: as_polars(columns),
+    "arrow-table": lambda columns, _: as_arrow(columns),
+}
+EVERY: dict[str, Callable[[Columns, Path], Any]] = {name: partial(write_csv, name) for name in CSV} | OTHERS
