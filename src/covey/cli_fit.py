@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from covey.errors import CoveyError, DataError, FormatError, LedgerError, ParameterError
-from covey.options import Shared, check_axes, check_outputs, read_bounds, read_rows_per_person, read_sample, read_zones
+from covey.errors import BudgetError, CoveyError, DataError, FormatError, LedgerError, ParameterError
+from covey.options import (
+    Shared,
+    check_axes,
+    check_outputs,
+    files_of,
+    read_bounds,
+    read_rows_per_person,
+    read_sample,
+    read_zones,
+)
 from covey.words import printable
 
 if TYPE_CHECKING:
@@ -50,7 +59,7 @@ def check_shared(data: str, options: Shared, *, more_outputs: Sequence[str | Non
     for name, given in (("--key", options.key is not None), ("--convert", options.convert)):
         if given and options.ledger_file is None:
             raise click.UsageError(f"{name}: needs --ledger, where charges and finished releases are kept")
-    check_outputs(outputs, inputs=[path for path in (data, options.ledger_file) if path is not None])
+    check_outputs(outputs, inputs=[data, *kept_files(options.ledger_file)])
     domain = read_bounds(options.bounds, options.ball)
     if options.person is not None and options.person in (domain.columns or ()):
         raise ParameterError("person", f"{options.person!r} says whose a row is; leave it out of --bounds")
@@ -58,6 +67,15 @@ def check_shared(data: str, options: Shared, *, more_outputs: Sequence[str | Non
         check_axes(data, domain, lon=options.lon, lat=options.lat)
         check_degrees(domain, lon=options.lon, lat=options.lat)
     return domain
+
+
+def kept_files(ledger_file: str | None) -> list[str]:
+    """The files that belong to the ledger of a command, if it has one."""
+    if ledger_file is None:
+        return []
+    from covey.budget.ledger import Ledger
+
+    return files_of(Ledger.open(ledger_file))
 
 
 def check_degrees(domain: Box | Ball, *, lon: str | None, lat: str | None) -> None:
@@ -132,13 +150,16 @@ def make_release(
 
 
 def say_price(book: Ledger, options: Shared) -> Ledger:
-    """Tell what a fit of another type will be charged, before it is."""
+    """Tell what a fit of another type will be charged, before it is; the fit itself refuses what is too much."""
     from covey.budget.promise import Kind, Promise
     from covey.budget.rules import words
     from covey.public import Neighbours
 
     kind = Kind(Neighbours.parse(options.neighbours), options.person)
-    cost = book.price(options.dataset or "", Promise.of(options.epsilon, options.delta or 0, kind=kind))
+    try:
+        cost = book.price(options.dataset or "", Promise.of(options.epsilon, options.delta or 0, kind=kind))
+    except BudgetError:  # a pure algorithm is not charged the delta, nor anything where the key was finished before
+        return book
     click.echo(f"Data set {printable(repr(options.dataset))} will be charged at most {words(cost)}.", err=True)
     return book
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -186,28 +187,29 @@ def compare(book: Ledger, path: str) -> str:
     """Whether a file is the release that a charge of this ledger paid for; anything else raises a FormatError."""
     from covey import coreset_files
     from covey.coreset import Coreset
-    from covey.errors import FormatError
+    from covey.errors import FormatError, ParameterError
     from covey.release import Release
 
     try:
         content = Path(path).read_bytes()
-        if path.endswith(".parquet"):  # the same coreset as one document
-            content = coreset_files.to_json(coreset_files.load(path))
-        document = json.loads(content)
-        receipt = document["certificate"]["receipt"]
     except OSError as error:
         raise FormatError(f"release: cannot read {path!r}: {error.strerror}") from None
+    try:
+        document = coreset_files.document_of(content)
+        receipt = document["certificate"]["receipt"]
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise FormatError(f"release: {path!r} holds no receipt: a map or a merged coreset has none") from None
-    entry = book.find(receipt) if isinstance(receipt, str) else None
+        receipt = None
+    if not isinstance(receipt, str):
+        raise FormatError(f"release: {path!r} holds no receipt: a map or a merged coreset has none")
+    entry = book.find(receipt)
     if entry is None:
         raise FormatError(f"release: the receipt of {path!r} is not in this ledger")
     stored = book.document(entry)
     if content == stored:
         return f"the release that entry {entry} paid for, byte by byte."
-    coreset = document.get("format") == coreset_files.FORMAT
-    if coreset and content == coreset_files.to_json(Coreset.of(Release.from_json(stored))):
-        return f"the coreset of the release that entry {entry} paid for, byte by byte."
+    with suppress(FormatError, ParameterError):  # what is stored has no coreset: levels, or centres alone
+        if coreset_files.is_file_of(Coreset.of(Release.from_json(stored)), content):
+            return f"the coreset of the release that entry {entry} paid for, and nothing else."
     raise FormatError(
         f"release: {path!r} shows the receipt of entry {entry}, but is not the release that is stored with it: it was "
         f"made from it (a level, a smaller coreset) or changed. `covey ledger export --entry {entry}` gives that one"
@@ -223,8 +225,10 @@ def compare(book: Ledger, path: str) -> str:
 def export(*, file: str, entry: int, out: str) -> None:
     """Hand out the release that a charge paid for once more: the stored bytes, at no cost."""
     from covey.budget.ledger import Ledger
+    from covey.options import files_of
     from covey.storage import write_whole
 
-    check_outputs([out], inputs=[file])
-    write_whole(out, Ledger.open(file).document(entry))
+    book = Ledger.open(file)
+    check_outputs([out], inputs=files_of(book))
+    write_whole(out, book.document(entry))
     click.echo(f"Wrote {printable(out)}: the release of entry {entry}, at no cost.")

@@ -18,6 +18,7 @@ from covey.release import Certificate, Release, is_possible
 from covey.storage import write_whole
 
 FORMAT, VERSION = "covey-coreset", 1
+PARQUET = b"PAR1"  # how a Parquet file begins
 KEY = b"covey"  # of the document in the metadata of a Parquet file
 
 
@@ -57,7 +58,7 @@ def load(path: str | os.PathLike[str]) -> Coreset:
         content = Path(path).read_bytes()
     except OSError as error:
         raise FormatError(f"coreset: cannot read {str(path)!r}: {error.strerror}") from None
-    return from_parquet(content) if content[:4] == b"PAR1" else from_json(content)
+    return from_parquet(content) if content[:4] == PARQUET else from_json(content)
 
 
 def to_json(coreset: Coreset) -> bytes:
@@ -100,6 +101,21 @@ def from_json(content: bytes) -> Coreset:
     return _coreset(document, points=document.points, weights=document.weights, cells=document.cells)
 
 
+def document_of(content: bytes) -> dict[str, Any]:
+    """The document in a file, or in the metadata of a Parquet file; raises a ValueError where there is none."""
+    metadata = _parquet(content).schema_arrow.metadata or {} if content[:4] == PARQUET else {KEY: content}
+    return msgspec.json.decode(metadata.get(KEY, b""), type=dict[str, Any])
+
+
+def is_file_of(coreset: Coreset, content: bytes) -> bool:
+    """Whether a file holds this coreset and nothing else: as JSON the same bytes, as Parquet the same whole table."""
+    if content[:4] != PARQUET:
+        return content == to_json(coreset)
+    own, found = (_parquet(each) for each in (to_parquet(coreset), content))
+    same = own.schema_arrow.equals(found.schema_arrow, check_metadata=True)
+    return same and bool(own.read().equals(found.read()))
+
+
 def to_parquet(coreset: Coreset) -> bytes:
     """A table with the columns of the data, the weight and the cell widths, and the document as metadata."""
     import pyarrow as pa
@@ -122,13 +138,9 @@ def to_parquet(coreset: Coreset) -> bytes:
 def from_parquet(content: bytes) -> Coreset:
     """The coreset in a Parquet file that Covey wrote."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    try:
-        file = pq.ParquetFile(io.BytesIO(content))
-        metadata = file.schema_arrow.metadata or {}
-    except (pa.ArrowException, OSError):
-        raise FormatError("coreset: the Parquet file is damaged") from None
+    file = _parquet(content)
+    metadata = file.schema_arrow.metadata or {}
     if KEY not in metadata:
         raise FormatError("coreset: this Parquet file was not written by Covey; `covey coreset` makes one from rows")
     try:
@@ -147,6 +159,18 @@ def from_parquet(content: bytes) -> Coreset:
     except (pa.ArrowException, OSError, KeyError, ValueError, TypeError):
         raise FormatError("coreset: the document is damaged: columns are missing or are not numbers") from None
     return _coreset(document, points=points, weights=np.ravel(weights), cells=cells)  # type: ignore[arg-type]
+
+
+def _parquet(content: bytes) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(io.BytesIO(content))
+        file.schema_arrow  # noqa: B018 - raises where the schema is damaged
+    except (pa.ArrowException, OSError):
+        raise FormatError("coreset: the Parquet file is damaged") from None
+    return file
 
 
 def _numbers(column: Any) -> Any:

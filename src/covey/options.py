@@ -12,6 +12,7 @@ import click
 from covey.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
+    from covey.budget.ledger import Ledger
     from covey.public import Ball, Box
 
 
@@ -259,6 +260,13 @@ def check_outputs(outputs: Sequence[str], *, inputs: Sequence[str]) -> None:
             tempfile.TemporaryFile(dir=target.parent).close()
         except OSError as error:
             raise DataError(f"out: cannot write {path!r}: {error.strerror or 'input/output error'}") from None
+
+
+def files_of(book: Ledger) -> list[str]:
+    """What no output may replace: the file of a ledger, its anchor, and what SQLite and the anchor keep beside them."""
+    anchor = book.entries()[0].anchor
+    beside = [] if anchor is None else [anchor, f"{anchor}.lock", f"{anchor}.new"]
+    return [f"{book.path}{rest}" for rest in ("", "-journal", "-wal", "-shm")] + beside
 
 
 def _meant(path: str) -> Sequence[Path]:

@@ -194,9 +194,16 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def is_possible(promise: Certificate, width: int) -> bool:
-    """Whether a certificate that was read from a file holds a promise that can be true of data with these columns."""
+    """Whether a certificate that was read from a file holds a promise that can be true of data with these columns.
+
+    What joins several is of their type, and promises no more than each of them.
+    """
     return all(
-        0 < each.epsilon <= MOST_EPSILON and 0 <= each.delta < 1 and _fits(each.domain, width) and _typed(each)
+        0 < each.epsilon <= promise.epsilon <= MOST_EPSILON
+        and 0 <= each.delta <= promise.delta < 1
+        and _fits(each.domain, width)
+        and _typed(each)
+        and each.promise.kind == promise.promise.kind
         for each in (promise, *promise.leaves())
     )
 
@@ -207,7 +214,8 @@ def _typed(certificate: Certificate) -> bool:
         unit = certificate.promise.kind.unit
     except ParameterError:
         return False
-    return certificate.person == "one row" if unit is None else f" same {unit!r}," in certificate.person
+    words = "one row" if unit is None else f"all rows with the same {unit!r}, of which at most "
+    return certificate.person == words if unit is None else certificate.person.startswith(words)
 
 
 def scale_of(domain: dict[str, Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

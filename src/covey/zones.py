@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -142,9 +142,9 @@ class Zones:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of all zones: part of what an idempotency key is bound to."""
-        parts = [[str(each.epsilon), each.name, _plain(each.region)] for each in self.zones]
-        return hashlib.sha256(json.dumps([parts, self.lon, self.lat]).encode()).hexdigest()
+        """A hash of all zones as they were declared, in whatever order."""
+        parts = sorted(json.dumps([str(each.epsilon), each.name, _plain(each.region)]) for each in self.zones)
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _plain(region: Region | Box) -> Any:
@@ -169,7 +169,7 @@ def _feature(feature: Any, number: int) -> Zone:
         raise FormatError(f"zones: feature {number} needs a property 'epsilon', or 'level'")
     name = properties.get("name")
     return Zone(
-        name if isinstance(name, str) else f"zone {number}",
+        name.encode(errors="replace").decode() if isinstance(name, str) else f"zone {number}",
         _epsilon(properties, number),
         Region.read(feature, name="zones"),
     )
@@ -266,7 +266,9 @@ class Thinning:
 
     @property
     def fingerprint(self) -> str:
-        return self.zones.fingerprint
+        """A hash of which rows are in which zone: in other columns other rows are, and bounds move those outside."""
+        where = [[area.axes for area in self.regions.areas], asdict(self.domain)]
+        return hashlib.sha256(json.dumps([self.zones.fingerprint, where]).encode()).hexdigest()
 
     def table(self, table: Table, source: Source) -> Table:
         """The table with its zones thinned, by one key drawn now; no row is read yet. People are thinned as a whole."""

@@ -183,7 +183,7 @@ def test_rows_of_a_zone_are_kept_at_its_rate():
 
 def test_a_zone_is_never_looser_than_the_rest():
     for epsilon in (1.5, 100.0):
-        with pytest.raises(ParameterError, match="stricter"):
+        with pytest.raises(ParameterError, match="zones are stricter"):
             fit(frame(ROWS), k=2, epsilon=1.0, bounds=BOX, algorithm="lloyd", zones=[(ZONE[0][0], epsilon)])
 
 

@@ -180,6 +180,13 @@ def test_a_well_linked_entry_must_make_sense_as_well(path, fields):
     refused(path, "entry 9 is not valid")
 
 
+@pytest.mark.parametrize("amounts", ["-1, 0", "0, -1", "1001, 0", "1000, 1", "1.5, 0"])
+def test_zones_are_charged_between_nothing_and_what_all_rows_are(path, amounts):
+    zones = f'{{"of": "here", "zones": [["home", {amounts}]]}}'
+    forged(path, 8, kind="charge", dataset="trips", epsilon=1000, delta=0, receipt="0" * 64, zones=zones)
+    refused(path, "entry 9 is not valid: its zones")
+
+
 def test_a_charge_pays_for_one_release(path):
     ledger = Ledger.open(path)
     ledger.finish(spend(ledger), b"map")  # entries 9 and 10

@@ -18,6 +18,8 @@ from typing import NamedTuple
 
 import click
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from covey import Ledger, Release
@@ -569,6 +571,56 @@ def test_a_coreset_is_compared_with_the_release_it_was_paid_for_with(covey, trip
     base = ("coreset", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--ledger", book, "--dataset", "trips", "--out", out)
     assert covey(*base).code == 0
     assert "the coreset of the release that entry 3 paid for" in covey("ledger", "verify", book, "--release", out).out
+
+
+def test_a_table_that_says_more_than_the_coreset_is_no_coreset_of_the_ledger(covey, trips, book):
+    base = ("coreset", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--ledger", book, "--dataset", "trips")
+    assert covey(*base, "--out", "c.parquet").code == 0
+    table = pq.read_table("c.parquet")
+    document = json.loads(table.schema.metadata[b"covey"])
+    document["statement"] = "This release is differentially private with epsilon = 0.001."
+    forged = table.replace_schema_metadata({b"covey": json.dumps(document)})
+    more = table.append_column("rows", pa.array([7.0] * len(table)))
+    for each in (forged, more, table.replace_schema_metadata({**table.schema.metadata, b"note": b"approved"})):
+        pq.write_table(each, "forged.parquet")
+        refused = covey("ledger", "verify", book, "--release", "forged.parquet")
+        assert (refused.code, "is not the release that is stored" in refused.err) == (2, True)
+    pq.write_table(table, "again.PARQUET", compression="none")
+    assert "and nothing else" in covey("ledger", "verify", book, "--release", "again.PARQUET").out
+
+
+def test_a_receipt_pasted_onto_another_kind_of_file_is_noticed(covey, trips, book):
+    base = ("-k", 2, "--epsilon", 1, *BOUNDS, "--ledger", book, "--dataset", "trips")
+    covey("fit", trips, *base, "--out", "r.json")
+    covey("coreset", trips, *base, "--out", "c.json")
+    document = json.loads(Path("c.json").read_text())
+    document["certificate"]["receipt"] = json.loads(Path("r.json").read_text())["certificate"]["receipt"]
+    Path("forged.json").write_text(json.dumps(document))
+    assert "is not the release that is stored" in covey("ledger", "verify", book, "--release", "forged.json").err
+    document["certificate"]["receipt"] = None
+    Path("forged.json").write_text(json.dumps(document))
+    assert "holds no receipt" in covey("ledger", "verify", book, "--release", "forged.json").err
+
+
+def test_no_output_replaces_what_belongs_to_a_ledger(covey, trips):
+    covey("ledger", "init", "l", "--dataset", "trips", "--epsilon", 9, "--anchor", "a")
+    base = ("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--ledger", "l", "--dataset", "trips")
+    assert covey(*base).code == 0
+    for out in ("l", "a", "l-journal", "a.lock"):
+        for command in (("ledger", "export", "l", "--entry", 3), base):
+            refused = covey(*command, "--out", out)
+            assert (refused.code, "is another file of this command" in refused.err) == (2, True)
+    assert spent("l") == 1
+
+
+def test_what_costs_nothing_is_not_refused_for_its_price(covey, trips):
+    covey("ledger", "init", "l", "--dataset", "trips", "--epsilon", 2, "--neighbours", "replace-one")
+    base = ("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--ledger", "l", "--dataset", "trips", "--convert")
+    grid = ("--algorithm", "grid", "--delta", 1e-6)  # pure: no delta is charged, and none is left
+    assert covey(*base, *grid, "--key", "monday", "--out", "r.json").code == 0
+    assert covey(*base, *grid, "--key", "monday", "--out", "again.json").code == 0
+    assert Path("again.json").read_bytes() == Path("r.json").read_bytes()
+    assert covey(*base, *grid).code == 2
 
 
 def test_a_foreign_ledger_and_a_foreign_data_set_are_refused(covey, trips, book):

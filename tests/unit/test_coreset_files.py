@@ -195,6 +195,41 @@ def test_an_impossible_promise_is_refused(field):
         from_json(json.dumps(document).encode())
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"neighbours": "replace-one"},
+        {"unit": "driver", "person": "all rows with the same 'driver', of which at most 1 count"},
+        {"epsilon": 9.5},
+        {"delta": 0.5},
+    ],
+)
+def test_a_merge_is_of_the_type_of_its_parts_and_promises_no_more_than_they_do(change):
+    document = json.loads(to_json(coreset()))
+    part = document["certificate"]
+    document["certificate"] = part | {"algorithm": "merge", "parameters": {"composition": "sum"}}
+    document["certificate"]["parts"] = [part, part]
+    assert from_json(json.dumps(document).encode()).certificate.parts
+    document["certificate"]["parts"] = [part, part | change]
+    with pytest.raises(FormatError, match="no possible promise"):
+        from_json(json.dumps(document).encode())
+
+
+@pytest.mark.parametrize(
+    ("unit", "person"),
+    [
+        ("driver", "one row"),
+        ("driver", "all rows with the same 'car', same 'driver', of which at most 1 count"),
+        (None, "all rows with the same 'driver', of which at most 1 count"),
+    ],
+)
+def test_a_promise_is_to_the_people_that_its_words_name(unit, person):
+    document = json.loads(to_json(coreset()))
+    document["certificate"] |= {"unit": unit, "person": person}
+    with pytest.raises(FormatError, match="no possible promise"):
+        from_json(json.dumps(document).encode())
+
+
 def test_numbers_that_are_none_are_refused():
     text = to_json(coreset(points=1, cells=False)).decode()
     for bad in ("NaN", "Infinity", "1e999"):

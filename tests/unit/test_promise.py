@@ -1,5 +1,6 @@
 """Promises have a type: what adds up, what is converted at which price, and what a ledger of one type refuses."""
 
+import json
 import math
 from fractions import Fraction
 
@@ -9,12 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey import Box, BudgetError, KMeans, Ledger, ParameterError
+from covey import Box, BudgetError, CoveyError, KMeans, Ledger, ParameterError
 from covey.budget import Cost, Disjoint, Kind, Plan, Promise, Reserve
 from covey.budget.people import group_cost, row_cost
+from covey.budget.promise import ZonePromises
 from covey.events import Neighbours, Pure
 from covey.fitting import fit
 from covey.levels import fit_levels
+from covey.zones import Zones
 
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
 ROW, DRIVER, REPLACED = Kind(), Kind(unit="driver"), Kind(REPLACE)
@@ -94,6 +97,17 @@ def test_what_is_proven_converts_at_the_price_of_its_chain(given_, wanted, steps
 def test_what_is_not_proven_is_refused(given_, wanted):
     with pytest.raises(ParameterError):
         Promise.of(1, kind=given_).to(wanted)
+
+
+def test_a_relation_in_words_is_no_way_around_the_rules():
+    assert Promise("replace-one", None, 0.1) == Promise.of("0.1", kind=REPLACED)
+    with pytest.raises(ParameterError, match="says nothing of adding"):
+        Promise("replace-one", None, Fraction(1)).to(ROW)
+    for make in (lambda: Kind("replace-one", "driver"), lambda: Promise("replace-one", "driver", Fraction(1))):
+        with pytest.raises(ParameterError, match="person"):
+            make()
+    with pytest.raises(ParameterError, match="neighbours"):
+        Promise("nearby", None, Fraction(1))
 
 
 def test_rows_extend_to_people_with_a_cap_only():
@@ -258,6 +272,83 @@ def test_zones_that_come_later_have_what_was_charged_before():
         fit(TRIPS, **ASKED, epsilon=1, zones=HOME, ledger=book)
     fit(TRIPS, **ASKED, epsilon=1, zones=HOME, ledger=book.converting())
     assert zone_totals(book) == {"zone 1": 2.25}
+
+
+def test_zones_are_of_the_columns_and_bounds_that_they_were_charged_in():
+    """The same polygon is about other rows in other columns: who starts at home ends elsewhere, and has 0.25 + 1."""
+    trips = TRIPS.rename(columns={"lon": "to_lon", "lat": "to_lat"}).assign(lon=TRIPS.lat, lat=TRIPS.lon)
+    corners = [[-0.5, -0.5], [0, -0.5], [0, 0], [-0.5, 0], [-0.5, -0.5]]
+    home = {
+        "type": "Feature",
+        "properties": {"epsilon": 0.25},
+        "geometry": {"type": "Polygon", "coordinates": [corners]},
+    }
+    places = [(Box((-0.5, 0), (0, 0.5)), 0.25)]  # by position: in the columns of the fit, whatever they are
+    start, end = {"lon": (-1, 1), "lat": (-1, 1)}, {"to_lon": (-1, 1), "to_lat": (-1, 1)}
+    wider, turned = start | {"lon": (-1, 3)}, dict(reversed(start.items()))
+    for zones, other in ((home, end), (home, wider), (places, turned), (places, end)):
+        book = Ledger.memory(dataset="trips", epsilon=10)
+        asked = {"k": 2, "epsilon": 1, "algorithm": "grid", "dataset": "trips", "zones": zones}
+        fit(trips, bounds=Box.of(start), ledger=book, **asked)
+        with pytest.raises(ParameterError, match="or in other columns or bounds"):
+            fit(trips, bounds=Box.of(other), ledger=book, **asked)
+        fit(trips, bounds=Box.of(other), ledger=book.converting(), **asked)
+        assert list(zone_totals(book).values()) == [1.25]
+
+
+def test_the_same_zones_in_other_words_are_the_same(tmp_path):
+    """A document or its file, in another order, with the columns named or found: the same rows are in them."""
+    features = [
+        {
+            "type": "Feature",
+            "properties": {"epsilon": 0.25, "name": name},
+            "geometry": {"type": "Polygon", "coordinates": [[[x, x], [x + 0.2, x], [x, x + 0.2], [x, x]]]},
+        }
+        for name, x in (("home", -0.5), ("work", 0.5))
+    ]
+    forward, back = ({"type": "FeatureCollection", "features": each} for each in (features, features[::-1]))
+    (tmp_path / "zones.json").write_text(json.dumps(back))
+    book = Ledger.memory(dataset="trips", epsilon=10)
+    for zones in (forward, str(tmp_path / "zones.json"), Zones.read(forward, lon="lon", lat="lat")):
+        fit(TRIPS, **ASKED, epsilon=1, zones=zones, ledger=book)
+    assert zone_totals(book) == {"home": 0.75, "work": 0.75}
+    with pytest.raises(ParameterError, match="other columns"):
+        fit(TRIPS, **ASKED, epsilon=1, zones=Zones.read(forward, lon="lat", lat="lon"), ledger=book)
+
+
+@pytest.mark.parametrize(
+    ("of", "options", "price"), [({}, {"person": "driver"}, 2), ({"neighbours": "replace-one"}, {}, 2)]
+)
+def test_zones_are_converted_at_the_price_of_all_rows(of, options, price):
+    """Somebody's only row at home, taken away: the person leaves the zone, and comes back outside it."""
+    book = Ledger.memory(dataset="trips", epsilon=4, **of).converting()
+    fit(TRIPS, **ASKED, epsilon=1, zones=HOME, ledger=book, **options)
+    assert zone_totals(book) == {"zone 1": price}
+
+
+def test_nothing_less_than_nothing_is_promised_handed_on_or_charged(tmp_path):
+    """A charge below 0 would be refunds, and stand in the chain as an entry that nobody can read any more."""
+    for amounts in ((Fraction(-1), Fraction(0)), (Fraction(1), Fraction(-1))):
+        with pytest.raises(ParameterError, match="must not be negative"):
+            Promise(ADD, None, *amounts)
+    reserve = Reserve(Promise.of(1))
+    with pytest.raises(CoveyError):
+        reserve.part(Fraction(-1))
+    assert reserve.left == Promise.of(1)
+    with pytest.raises(BudgetError, match="for people"):
+        reserve.for_rows(cap=2)
+    book = Ledger.create(tmp_path / "x.ledger", dataset="trips", epsilon=2)
+    for weaker in (Promise.of(2), Promise.of(1, "1e-9"), Promise.of("0.1", kind=DRIVER)):
+        with pytest.raises(ParameterError, match="zones: the promise of 'home'"):
+            book.charge("trips", Promise.of(1), purpose="map", zones=ZonePromises("home", (("home", weaker),)))
+    assert Ledger.open(tmp_path / "x.ledger").datasets()["trips"].spent == Cost(Fraction(0))
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(10**30, 1), (Fraction(1, 10**200), Fraction(2, 10**6))])
+def test_amounts_beyond_all_digits_convert_too(epsilon, delta):
+    found = Promise.of(epsilon, "1e-6").to(REPLACED)
+    assert found.epsilon == 2 * epsilon
+    assert delta <= found.delta <= min(1, delta * (1 + Fraction(1, 10**20)))
 
 
 # --- estimators -------------------------------------------------------------------------------------------------------

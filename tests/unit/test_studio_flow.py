@@ -16,6 +16,8 @@ import pytest
 
 from covey import Box, Coreset, Ledger, Release
 from covey import levels as slider
+from covey.budget.chain import replay
+from covey.studio.books import ledger_page
 from studio_client import BOUNDS, Asking, asking, csv_of, town
 
 HOME = {
@@ -405,6 +407,15 @@ def test_a_publication_is_three_files_and_costs_nothing_more(looked):
     assert ledger["datasets"]["trips"]["spent"] == spent == PRICE
     listed = next(each for each in ledger["publications"] if each["id"] == publication["id"])
     assert (listed["cost"], listed["name"], listed["covered_by"]) == (0.0, name, ledger["entries"][0]["sequence"])
+
+
+def test_the_page_of_the_ledger_reads_it_as_often_for_many_publications_as_for_few(looked, monkeypatch):
+    reads = []
+    monkeypatch.setattr("covey.budget.store.replay", lambda *a, **b: reads.append(1) or replay(*a, **b))
+    ledger_page(looked.settings.ledger, [])
+    few = len(reads)
+    ledger_page(looked.settings.ledger, [{"receipt": "0" * 64}] * 50)
+    assert len(reads) == 2 * few
 
 
 def test_the_report_is_one_page_without_script_or_anything_from_elsewhere(looked):

@@ -50,6 +50,13 @@ def test_every_promise_is_to_people(studio):
     assert float(studio.settings.ledger.datasets()["trips"].spent.epsilon) == 3
 
 
+def test_without_a_ledger_promises_are_to_people_too(tmp_path, trips):
+    studio = asking(tmp_path, data=trips, person=Person("driver", 3))
+    studio.look()
+    release = Release.from_json(studio.post("api/releases", {"k": 2, "epsilon": 1.0}).content)
+    assert release.certificate.person == WHO
+
+
 def test_what_has_no_people_is_not_opened(studio):
     content = b"lon,lat\n-74,40.8\n"
     upload = studio.ask("POST", "api/uploads?name=a.csv", content=content).json()["id"]

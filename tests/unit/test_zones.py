@@ -211,6 +211,12 @@ def two_places():
     return np.concatenate([rng.normal(-0.5, 0.05, (20_000, 2)), rng.normal(0.5, 0.05, (20_000, 2))])
 
 
+def test_a_name_that_no_document_could_hold_is_replaced(two_places):
+    zones = collection(({"epsilon": 0.2, "name": "h\ud800me"}, [ring(-0.75, -0.25)]))
+    model = KMeans(2, epsilon=1.0, bounds=SQUARE, algorithm="grid", zones=zones, random_state=1).fit(two_places)
+    assert model.release_.certificate.parameters["zones"][0]["name"] == "h?me"
+
+
 def test_a_fit_with_zones_counts_the_kept_rows_and_says_so(two_places):
     model = KMeans(2, epsilon=1.0, bounds=SQUARE, algorithm="grid", zones=HOME, random_state=1).fit(two_places)
     sizes = sorted(model.release_.sizes)

@@ -211,6 +211,8 @@ def _apply_charge(state: State, entry: Entry) -> str | None:
             zoned = msgspec.json.decode(entry.zones, type=Zoned)
         except msgspec.MsgspecError:
             return "its zones cannot be read"
+        if any(not (0 <= a <= entry.epsilon and 0 <= b <= entry.delta) for _, a, b in zoned.zones):
+            return "its zones were charged more than all rows, or less than nothing"
     if not entry.receipt or entry.receipt in state.receipts:
         return "it has no receipt of its own"
     bound = state.zones.setdefault(entry.dataset, ZoneTotals(None if zoned is None else zoned.of))

@@ -12,6 +12,7 @@ DIGITS = 100
 SLACK = Decimal("1e-50")  # relative; far more than the roundings of a few operations on 100 digits
 DELTA_STEPS = 10**30
 MOST_ROWS = 10**6
+MOST_EPSILON, LEAST_EPSILON = 10**12, Fraction(1, 10**30)
 
 
 def row_cost(person: Cost, *, rows: int) -> Cost:
@@ -37,7 +38,8 @@ def row_cost(person: Cost, *, rows: int) -> Cost:
 def group_cost(each: Cost, *, rows: int) -> Cost:
     """What `rows` steps to a neighbour cost together, if one costs `each`: (mε, δ(e^{mε} - 1)/(e^ε - 1)), rounded up.
 
-    Edge cases: an epsilon of 0 has the limit, m·δ. A delta that reaches 1 stays 1: nothing is promised then.
+    Edge cases: an epsilon of 0 has the limit, m·δ. A delta that reaches 1 stays 1: nothing is promised then. Amounts
+    that 100 digits cannot hold: an epsilon beyond 10^12 leaves a delta of 1, one below 10^-30 counts as that for delta.
     """
     _check(rows)
     if rows == 1:
@@ -45,8 +47,11 @@ def group_cost(each: Cost, *, rows: int) -> Cost:
     epsilon = each.epsilon * rows
     if each.delta == 0 or each.epsilon == 0:
         return Cost(epsilon, min(Fraction(1), each.delta * rows))
+    if epsilon > MOST_EPSILON:
+        return Cost(epsilon, Fraction(1))
     with localcontext(Context(prec=DIGITS, Emax=MAX_EMAX)):
-        part, whole = (Decimal(e.numerator) / Decimal(e.denominator) for e in (each.epsilon, epsilon))
+        step = max(each.epsilon, LEAST_EPSILON)
+        part, whole = (Decimal(e.numerator) / Decimal(e.denominator) for e in (step, step * rows))
         share = (whole.exp() - 1) / (part.exp() - 1) * (1 + SLACK)
         delta = min(Decimal(1), Decimal(each.delta.numerator) / Decimal(each.delta.denominator) * share * (1 + SLACK))
     return Cost(epsilon, Fraction(delta))

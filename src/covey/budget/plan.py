@@ -83,9 +83,11 @@ class Reserve:
     def for_rows(self, *, cap: int) -> Reserve:
         """All that is left, for the single rows of people of whom at most `cap` rows are kept (people.md)."""
         with self._lock:
-            whole, kept = self.left, row_cost(self.left.cost, rows=cap)
+            whole = self.left
+            if whole.unit is None:
+                raise BudgetError("only what is for people is handed on to their rows; this is for rows")
+            kept = row_cost(whole.cost, rows=cap)
             rows = Promise(whole.relation, None, kept.epsilon, kept.delta)
-            assert whole.unit is not None
             self._take_rest(rows.for_people(whole.unit, cap=cap))
         return Reserve(rows)
 
@@ -104,7 +106,7 @@ class Reserve:
 
     def _take(self, cost: Cost) -> None:
         opened = self._opened + cost
-        if not opened.within(self.promise.cost):
+        if min(cost.epsilon, cost.delta) < 0 or not opened.within(self.promise.cost):
             raise BudgetError(
                 f"a plan of {_words(cost)} does not fit: {_words(self._opened)} of {_words(self.promise.cost)} "
                 "is already planned"

@@ -26,6 +26,7 @@ class Kind:
     unit: str | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "relation", Neighbours.parse(self.relation))  # text too: no rule may pass it by
         if self.relation is Neighbours.REPLACE_ONE and self.unit is not None:
             raise ParameterError("person", "with replace-one a person is one row: use add-remove, or leave it out")
 
@@ -66,6 +67,11 @@ class Promise:
     unit: str | None
     epsilon: Fraction
     delta: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "relation", Kind(self.relation, self.unit).relation)
+        for name in ("epsilon", "delta"):  # below 0 it would be a refund
+            object.__setattr__(self, name, amount(getattr(self, name), name=name))
 
     @classmethod
     def of(cls, epsilon: Amount, delta: Amount = 0, *, kind: Kind | None = None) -> Promise:

@@ -75,15 +75,18 @@ def priced(
     if bound is not None and bound.of != (None if zones is None else zones.of) and not converting:
         raise ParameterError(
             "zones",
-            f"data set '{dataset}' was charged with other zones, or none, before: what their rows were promised would "
-            "no longer be the sum of its releases. Give the same zones, or accept it with --convert or "
-            "Ledger.converting(); `covey ledger show` then tells the raised totals",
+            f"data set '{dataset}' was charged with other zones, or none, before, or in other columns or bounds: what "
+            "their rows were promised would no longer be the sum of its releases. Give the same, or accept it with "
+            "--convert or Ledger.converting(); `covey ledger show` then tells the raised totals",
         )
     if zones is None:
         return Price(_units(meant))
     of_zones: dict[str, Units] = {}
     for name, each in zones.promises:  # of zones with one name, the weakest promise
-        units, before = _units(each.to(kind)), of_zones.get(name, (0, 0))
+        if not each.within(promise):
+            raise ParameterError("zones", f"the promise of {name!r} is not that of all rows or a stricter one")
+        # In another type a step may lead out of the zone, where no more is promised than to all others (promise.md).
+        units, before = _units(each if promise.kind == kind else meant), of_zones.get(name, (0, 0))
         of_zones[name] = (max(units[0], before[0]), max(units[1], before[1]))
     return Price(_units(meant), Zoned(zones.of, tuple((name, *units) for name, units in of_zones.items())))
 

@@ -16,6 +16,7 @@ def ledger_page(book: Ledger, publications: list[dict[str, Any]]) -> dict[str, A
     total and remaining are null where a ledger in memory sets no limit.
     """
     charges = [entry for entry in book.entries() if entry.kind == "charge"]
+    covering = {entry.receipt: entry.sequence for entry in charges}
     return {
         "durable": book.path is not None,
         "datasets": {name: _amounts(account) for name, account in book.datasets().items()},
@@ -31,7 +32,7 @@ def ledger_page(book: Ledger, publications: list[dict[str, Any]]) -> dict[str, A
             for entry, cost in ((entry, cost_of((entry.epsilon or 0, entry.delta or 0))) for entry in charges)
         ],
         "publications": [
-            {**each, "cost": 0.0, "covered_by": book.find(str(each.get("receipt")))} for each in publications
+            {**each, "cost": 0.0, "covered_by": covering.get(str(each.get("receipt")))} for each in publications
         ],
     }
 
