@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans as PlainKMeans
 
 import covey
-from covey.fitting import fit
-from covey.forecast import features, forecast
-from covey.storage import write_whole
+from covey.files import write_whole
+from covey.fit.fit import fit
+from covey.theory.forecast import features, forecast
 
 SETS = 260
 EPSILONS = 3  # for each set, log-uniform from 0.05 to 4

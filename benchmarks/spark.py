@@ -21,8 +21,8 @@ from pyspark.sql import SparkSession
 
 from covey import Box
 from covey.bench import sets
-from covey.bench.speed import clusters
-from covey.fitting import fit
+from covey.bench.speed.run import clusters
+from covey.fit.fit import fit
 
 RESULTS = Path(__file__).parent / "results" / "spark.json"
 MASTER = "local-cluster[2,1,1024]"

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import mannwhitneyu
 
-from covey.fitting import fit
+from covey.fit.fit import fit
 
 ROWS = 2_000
 

@@ -2,7 +2,7 @@
 
     python scripts/demo_city.py
 
-Everything comes from the constants of covey.demo, which are public; no row is involved.
+Everything comes from the constants of covey.cli.demo, which are public; no row is involved.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.demo import BOX, CITY, RIVER_HALF_WIDTH, ROADS, District, river, road
+from covey.cli.demo import BOX, CITY, RIVER_HALF_WIDTH, ROADS, District, river, road
 
 TARGET = Path(__file__).resolve().parent.parent / "src" / "covey" / "studio" / "page" / "demo-city.json"
 NAMES = ("Old Town", "Harbour", "University", "Mills", "Garden Suburb", "New Towers", "Village")

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from covey.algorithms.registry import ALGORITHMS
-from covey.budget.plan import Plan, Reserve
-from covey.budget.promise import Kind, Promise
+from covey.budget.accounting.plan import Plan, Reserve
+from covey.budget.accounting.promise import Kind, Promise
 from covey.noise.source import OsSource, SeededSource, Source
 from covey.private.curator import Curator
-from covey.private.memory import MemoryEngine
-from covey.private.tables import ArrayTable
+from covey.private.engines.memory import MemoryEngine
+from covey.private.tables.frames import ArrayTable
 from covey.public import Domain, Neighbours, resolve_bounds
 from spark_session import spark  # noqa: F401
 

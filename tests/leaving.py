@@ -245,7 +245,7 @@ def slots_of_errors() -> set[str]:
     return {
         ast.unparse(slot.value)
         for folder in ("private", "queries", "algorithms")
-        for path in sorted((ROOT / "src" / "covey" / folder).glob("*.py"))
+        for path in sorted((ROOT / "src" / "covey" / folder).rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Raise) and node.exc is not None
         for slot in ast.walk(node.exc)

@@ -20,13 +20,13 @@ import pandas as pd
 from conftest import settings_of
 from covey import Ball, Box, Coreset, Ledger, Release
 from covey.algorithms.registry import ALGORITHMS
-from covey.cli import main
-from covey.coreset_files import to_json as coreset_json
-from covey.coreset_files import to_parquet
-from covey.draw import coreset_plot
-from covey.fitting import fit
-from covey.levels import CHOICES, LevelSet, fit_levels
-from covey.levels_files import to_json as levels_json
+from covey.cli.main import main
+from covey.fit.fit import fit
+from covey.fit.slider import CHOICES, LevelSet, fit_levels
+from covey.published.coreset.files import to_json as coreset_json
+from covey.published.coreset.files import to_parquet
+from covey.published.draw import coreset_plot
+from covey.published.levels.files import to_json as levels_json
 from leaving import Fields, joined, of_json, of_parquet, of_png, of_report, of_steps, of_text
 from studio_client import asking
 
@@ -55,7 +55,7 @@ def same_randomness(number: int) -> Iterator[None]:
 
     with (
         patch("os.urandom", urandom),
-        patch("covey.post.public_random.np.random.default_rng", lambda seed=None: fixed(seed or 5)),
+        patch("covey.post.random.np.random.default_rng", lambda seed=None: fixed(seed or 5)),
     ):
         yield
 

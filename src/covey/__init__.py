@@ -15,13 +15,14 @@ from covey.errors import (
 )
 
 if TYPE_CHECKING:
-    from covey.budget.ledger import Ledger
-    from covey.coreset import Coreset
-    from covey.coreset_merge import CoresetStream
+    from covey.budget.ledger.ledger import Ledger
     from covey.estimators import KMeans, KMedian, PrivateCoreset
+    from covey.fit.zones import Zones
     from covey.public import Ball, Box, Neighbours, Person
-    from covey.release import Certificate, Release
-    from covey.truthful import truthful_bound
+    from covey.published.coreset.coreset import Coreset
+    from covey.published.coreset.merge import CoresetStream
+    from covey.published.release import Certificate, Release
+    from covey.theory.truthful import truthful_bound
 
 __version__ = "0.1.0"
 
@@ -45,23 +46,25 @@ __all__ = [
     "Person",
     "PrivateCoreset",
     "Release",
+    "Zones",
     "truthful_bound",
 ]
 
 _HOMES = {  # imported when first used, so that `covey --help` does not wait for scikit-learn
     "Ball": "covey.public",
     "Box": "covey.public",
-    "Certificate": "covey.release",
-    "Coreset": "covey.coreset",
-    "CoresetStream": "covey.coreset_merge",
+    "Certificate": "covey.published.release",
+    "Coreset": "covey.published.coreset.coreset",
+    "CoresetStream": "covey.published.coreset.merge",
     "KMeans": "covey.estimators",
     "KMedian": "covey.estimators",
-    "Ledger": "covey.budget.ledger",
+    "Ledger": "covey.budget.ledger.ledger",
     "Neighbours": "covey.public",
     "Person": "covey.public",
     "PrivateCoreset": "covey.estimators",
-    "Release": "covey.release",
-    "truthful_bound": "covey.truthful",
+    "Release": "covey.published.release",
+    "Zones": "covey.fit.zones",
+    "truthful_bound": "covey.theory.truthful",
 }
 
 

@@ -1,4 +1,4 @@
-"""scikit-learn estimators: thin adaptors around `covey.fitting.fit`."""
+"""scikit-learn estimators: thin adaptors around `covey.fit.fit.fit`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from covey.coreset import Coreset
+from covey.algorithms.coreset_methods import coreset_algorithm
 from covey.errors import DataError, LedgerError
-from covey.fitting import fit
-from covey.methods import coreset_algorithm
+from covey.fit.fit import fit
 from covey.private.lattice import to_lattice
 from covey.private.opening import on_spark, open_data
-from covey.private.tables import open_table
+from covey.private.tables.frames import open_table
 from covey.public import Person, check_columns, resolve_bounds
+from covey.published.coreset.coreset import Coreset
 from covey.queries.voronoi import exact_scores, nearest
 from covey.terminal import progress_bar, say
 

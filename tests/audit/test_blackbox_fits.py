@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from covey.algorithms.outcome import Outcome, learn_size
+from covey.algorithms.kit import Outcome, learn_size
 from covey.algorithms.registry import ALGORITHMS, Algorithm
 from covey.audit.blackbox import attack
 from covey.audit.cases import CHAINS, DELTA, FRONTS, Case, Neighbouring, cases, in_front

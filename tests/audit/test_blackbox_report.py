@@ -14,7 +14,7 @@ from covey.audit.blackbox import attack_mechanism
 from covey.audit.cells import Cell, Size, plan, work
 from covey.audit.summary import HEADERS, lines, weak
 from covey.bench import runner
-from covey.cli import cli
+from covey.cli.main import cli
 from covey.errors import ParameterError
 from covey.noise.source import SeededSource
 

@@ -9,12 +9,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from covey.budget.accountant import Cost
-from covey.budget.amplify import amplified, inner_cost
-from covey.budget.ledger import Ledger
+from covey.budget.accounting.accountant import Cost
+from covey.budget.accounting.amplify import amplified, inner_cost
+from covey.budget.ledger.ledger import Ledger
 from covey.errors import LedgerError
 from covey.events import exactly
-from covey.fitting import fit
+from covey.fit.fit import fit
 
 
 @pytest.mark.parametrize("rate", [Fraction(1, 2), Fraction(1, 10), Fraction(1, 1000)])

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from conftest import make_curator
-from covey.algorithms.outcome import noisy_size
-from covey.budget.plan import Plan
+from covey.algorithms.kit import noisy_size
+from covey.budget.accounting.plan import Plan
 from covey.errors import ParameterError
 from covey.noise.averages import ClampedAverages
 from covey.noise.cover import CoverPicks

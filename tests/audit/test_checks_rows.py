@@ -12,9 +12,9 @@ from covey.noise.cover import CoverPicks
 from covey.noise.source import SeededSource
 from covey.private import covers
 from covey.private.covers import Coverage, cover
+from covey.private.engines.memory import MemoryEngine
 from covey.private.lattice import to_lattice
-from covey.private.memory import MemoryEngine
-from covey.private.tables import ArrayTable
+from covey.private.tables.frames import ArrayTable
 from covey.public import Domain, Neighbours
 from covey.queries.blocks import BlockCentres
 from covey.queries.costs import NegativeCosts

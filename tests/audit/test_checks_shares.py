@@ -9,29 +9,29 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from covey import fitting
-from covey.budget.accountant import Cost
-from covey.budget.amplify import amplified
-from covey.budget.people import row_cost
-from covey.budget.plan import Reserve
-from covey.budget.promise import Kind, Promise
+from covey.budget.accounting.accountant import Cost
+from covey.budget.accounting.amplify import amplified
+from covey.budget.accounting.groups import row_cost
+from covey.budget.accounting.plan import Reserve
+from covey.budget.accounting.promise import Kind, Promise
 from covey.errors import ParameterError
 from covey.events import Sensitivity
-from covey.fitting import fit
-from covey.levels import fit_levels
+from covey.fit import fit as fitting
+from covey.fit.fit import fit
+from covey.fit.people import CAPS, _noisy_people
+from covey.fit.session import Session
+from covey.fit.slider import fit_levels
+from covey.fit.zones import keeping, read_zones
 from covey.noise.chain import ChainedLaplace
 from covey.noise.source import SeededSource
-from covey.people import CAPS, _noisy_people
-from covey.private.memory import MemoryEngine
+from covey.private.engines.memory import MemoryEngine
+from covey.private.narrowed.cap import CappedTable
+from covey.private.narrowed.thin import SampledTable
 from covey.private.opening import open_engine
-from covey.private.people import CappedTable
-from covey.private.sampling import SampledTable
-from covey.private.tables import ArrayTable, open_table
+from covey.private.tables.frames import ArrayTable, open_table
 from covey.public import Box, resolve_bounds
 from covey.queries.counts import CellCounts
 from covey.queries.grid import Grid
-from covey.session import Session
-from covey.zones import keeping, read_zones
 
 BOX = Box(x=(-1, 1), y=(-1, 1))
 DOMAIN = resolve_bounds(BOX, names=("x", "y"), width=2)

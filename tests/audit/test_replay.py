@@ -11,22 +11,22 @@ from functools import cache
 import numpy as np
 import pytest
 
-from covey.algorithms.outcome import Outcome
+from covey.algorithms.kit import Outcome
 from covey.algorithms.registry import ALGORITHMS, Algorithm
 from covey.audit import targets
 from covey.audit.families import FAMILIES
 from covey.audit.replay import FULL_SEEDS, cases, record_pair, replay_pair, run
 from covey.audit.tape import Diverged, described, matched
 from covey.audit.watch import VERBS, Watched
-from covey.budget.plan import Plan
+from covey.budget.accounting.plan import Plan
 from covey.errors import BudgetError
 from covey.events import Sensitivity
 from covey.noise.averages import ClampedAverages
 from covey.noise.mechanisms import DiscreteLaplace, Exponential, ThresholdedLaplace
 from covey.noise.source import SeededSource
 from covey.private.curator import Curator
-from covey.private.memory import MemoryEngine
-from covey.private.tables import ArrayTable
+from covey.private.engines.memory import MemoryEngine
+from covey.private.tables.frames import ArrayTable
 from covey.public import Neighbours, resolve_bounds
 from covey.queries.costs import NegativeCosts
 from covey.queries.counts import CellCounts, Count, OccupiedCells

@@ -16,7 +16,7 @@ from covey.audit.overhear import overhear
 from covey.audit.replay import FULL_SEEDS
 from covey.audit.tape import Step
 from covey.audit.transcript import loss_of, run, worst
-from covey.budget.plan import Reserve
+from covey.budget.accounting.plan import Reserve
 from covey.events import Sensitivity
 from covey.noise import averages, chain, mechanisms, tree
 from covey.noise.averages import ClampedAverages

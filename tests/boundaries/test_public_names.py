@@ -37,6 +37,7 @@ def test_public_names_are_pinned():
         "Person",
         "PrivateCoreset",
         "Release",
+        "Zones",
         "truthful_bound",
     ]
 

@@ -21,8 +21,8 @@ import uvicorn
 from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
 from covey import Box
-from covey.budget.ledger import Ledger
-from covey.demo import BOX, make_city
+from covey.budget.ledger.ledger import Ledger
+from covey.cli.demo import BOX, make_city
 from covey.studio.app import make_app, page_files
 from covey.studio.serve import listen
 from covey.studio.settings import Basemap, Settings

@@ -21,7 +21,7 @@ pytest.register_assert_rewrite("studio_page")
 from studio_page import CHROMIUM, Opener, Served, serving
 
 import covey.studio.studio as studio_module
-from covey.demo import BOX, make_city
+from covey.cli.demo import BOX, make_city
 from covey.public import Person
 
 pytest_plugins = ["studio_page"]

@@ -18,7 +18,7 @@ pytest.register_assert_rewrite("studio_page")
 from studio_page import CHROMIUM, Opener, Served, has_map, serving
 
 from covey import Box
-from covey.demo import make_city
+from covey.cli.demo import make_city
 
 pytest_plugins = ["studio_page"]
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"no browser: {CHROMIUM} is not there (make chromium)")

@@ -11,10 +11,10 @@ import pytest
 from conftest import settings_of
 from covey import Box
 from covey.algorithms.registry import ALGORITHMS
-from covey.budget.ledger import Ledger
+from covey.budget.ledger.ledger import Ledger
 from covey.errors import ParameterError
-from covey.fitting import fit
-from covey.private import streaming
+from covey.fit.fit import fit
+from covey.private.engines import streaming
 
 NAMES = ["a", "b"]
 BOUNDS = Box(a=(-1, 1), b=(-2, 2))

@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from covey import KMeans
-from covey.private import rows as row_engine
-from covey.private import tables
-from covey.private.memory import MemoryEngine
-from covey.private.tables import open_table
+from covey.private.engines import rows as row_engine
+from covey.private.engines.memory import MemoryEngine
+from covey.private.tables import frames as tables
+from covey.private.tables.frames import open_table
 from covey.public import Ball, Box, Domain, resolve_bounds
 from covey.queries.costs import NegativeCosts
 from covey.queries.counts import CellCounts, Count, OccupiedCells

@@ -15,11 +15,12 @@ import pytest
 import writers
 from covey import Box
 from covey.errors import DataError
-from covey.private import csv_files, csv_records
-from covey.private.geojson_rows import points_to_csv
-from covey.private.ids import has_id
-from covey.private.people import CappedTable
-from covey.private.tables import open_table
+from covey.private.narrowed.cap import CappedTable
+from covey.private.tables.csv import reader as csv_files
+from covey.private.tables.csv import records as csv_records
+from covey.private.tables.frames import open_table
+from covey.private.tables.geojson import points_to_csv
+from covey.private.tables.ids import has_id
 from covey.public import resolve_bounds
 from writers import BYTES, CSV, EVERY, write_csv
 
@@ -214,7 +215,7 @@ def test_rows_of_an_array_are_its_rows():
 
 @pytest.mark.timeout(900)
 def test_spark_has_a_row_for_each_record_and_drops_those_without_an_id(spark, tmp_path):
-    from covey.private.spark_people import SparkCapped, SparkPeople
+    from covey.private.narrowed.spark import SparkCapped, SparkPeople
     from covey.queries.people import PeopleByRows
 
     values = [*BASE, *((0.5, each, each) for each in HOSTILE if each != "7"), (0.5, "x", None), (0.5, "x", "")]
@@ -236,7 +237,7 @@ def test_spark_has_a_row_for_each_record_and_drops_those_without_an_id(spark, tm
 
 @pytest.mark.timeout(900)
 def test_spark_refuses_a_file_that_is_there_twice(spark, tmp_path):
-    from covey.private.spark import open_path
+    from covey.private.engines.spark import open_path
 
     (tmp_path / "data set").mkdir()
     path = writers.parquet_file(table(BASE), tmp_path / "data set")

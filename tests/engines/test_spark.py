@@ -14,12 +14,12 @@ import pandas as pd
 import pytest
 
 from covey import Box, KMeans
-from covey.budget.ledger import Ledger
+from covey.budget.ledger.ledger import Ledger
 from covey.errors import CoveyError, DataError, ParameterError
-from covey.fitting import fit
+from covey.fit.fit import fit
 from covey.noise.source import OsSource, SeededSource
-from covey.private.memory import MemoryEngine
-from covey.private.tables import open_table
+from covey.private.engines.memory import MemoryEngine
+from covey.private.tables.frames import open_table
 from covey.public import resolve_bounds
 from covey.queries.counts import CellCounts, Count
 from covey.queries.grid import Grid
@@ -35,7 +35,7 @@ def frame(n: int = 2000, *, seed: int = 1) -> pd.DataFrame:
 
 
 def engine_of(spark_frame):
-    from covey.private.spark import SparkEngine
+    from covey.private.engines.spark import SparkEngine
 
     return SparkEngine(spark_frame, DOMAIN)
 
@@ -110,8 +110,8 @@ def test_the_estimator_takes_a_frame(spark):
 
 
 def test_a_sample_keeps_every_row_with_the_same_chance_and_comes_to_memory(spark):
-    from covey.private.spark import SparkTable
-    from covey.private.spark_people import SparkSample
+    from covey.private.engines.spark import SparkTable
+    from covey.private.narrowed.spark import SparkSample
 
     n = 40_000
     table = SparkTable(spark.createDataFrame(frame(n)).repartition(4))
@@ -138,7 +138,7 @@ def test_parts_share_out_the_rows_equal_ones_too(spark):
 
 
 def test_one_row_more_changes_one_part_by_one_row_whatever_the_partitions_and_the_order(spark):
-    """Claim 1 of private/spark.md: coins are by value and copy number, so nobody else's coin moves."""
+    """Claim 1 of private/engines/spark.md: coins are by value and copy number, so nobody else's coin moves."""
     rows = pd.concat([frame(300), frame(20).iloc[[0] * 40]])
     grid = CellCounts(Grid(DOMAIN, 64))
 
@@ -159,8 +159,8 @@ from pathlib import Path
 import numpy as np
 from spark_session import spark_or_skip
 from test_spark import BOUNDS, frame
-from covey.budget.ledger import Ledger
-from covey.fitting import fit
+from covey.budget.ledger.ledger import Ledger
+from covey.fit.fit import fit
 
 folder = Path(sys.argv[1])
 spark = spark_or_skip("local-cluster[2,1,1024]", **{"spark.executor.memory": "512m", "spark.speculation": "true"})
@@ -236,7 +236,7 @@ class Speculating:
 
 def test_no_sample_where_spark_takes_the_quicker_of_two_attempts(spark, monkeypatch):
     """A sample with a certain row in it may be the slower one: then who is in it decides which one is taken."""
-    from covey.private.spark import SparkTable, check_sampling
+    from covey.private.engines.spark import SparkTable, check_sampling
 
     frame = spark.createDataFrame([(0.1, 0.2)], ["x", "y"])
     check_sampling(frame)  # the usual setting

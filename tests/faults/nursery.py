@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import covey
-import covey.cli
-from covey.budget import anchor, store
+import covey.cli.main
+from covey.budget.ledger import anchor, store
 
 PATIENCE = 120.0
 
@@ -82,13 +82,13 @@ def interrupts_wait() -> None:
     """Hold SIGINT back until a command has begun: before that, nobody is there to catch it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    real = covey.cli.cli.make_context
+    real = covey.cli.main.cli.make_context
 
     def begun(*arguments: Any, **more: Any) -> Any:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
         return real(*arguments, **more)
 
-    covey.cli.cli.make_context = begun  # type: ignore[method-assign]
+    covey.cli.main.cli.make_context = begun  # type: ignore[method-assign]
 
 
 def run(arguments: list[str]) -> int:
@@ -96,7 +96,7 @@ def run(arguments: list[str]) -> int:
     code = None
     try:
         try:
-            publish(arguments) if arguments[0] == "publish" else covey.cli.main(arguments)
+            publish(arguments) if arguments[0] == "publish" else covey.cli.main.main(arguments)
             code = 0
         except SystemExit as end:
             code = int(end.code or 0)
@@ -130,9 +130,9 @@ def publish(arguments: list[str]) -> None:
             raise covey.CoveyError(str(job.describe()["error"]))
         studio.publish(1, 3, "k-means", "monday")
     except covey.CoveyError as error:
-        covey.cli.fail(str(error), code=2)
+        covey.cli.main.fail(str(error), code=2)
     except KeyboardInterrupt:
-        covey.cli.fail("interrupted; what was charged stays charged", code=130)
+        covey.cli.main.fail("interrupted; what was charged stays charged", code=130)
     finally:
         if studio is not None:
             studio.close()
@@ -208,10 +208,11 @@ def warm_up() -> None:
     with tempfile.TemporaryDirectory(prefix="covey-nursery-") as folder, contextlib.redirect_stdout(io.StringIO()):
         rows, ledger = f"{folder}/rows.csv", f"{folder}/city.ledger"
         Path(rows).write_text("x,y\n0,0\n1,1\n")
-        covey.cli.main(["ledger", "init", ledger, "--dataset", "d", "--epsilon", "9", "--anchor", f"{folder}/anchor"])
+        anchor = f"{folder}/anchor"
+        covey.cli.main.main(["ledger", "init", ledger, "--dataset", "d", "--epsilon", "9", "--anchor", anchor])
         shared = [rows, "-k", "2", "--epsilon", "1", "--bounds", "0:1,0:1", "--ledger", ledger, "--dataset", "d"]
-        covey.cli.main(["fit", *shared, "--algorithm", "lloyd"])
-        covey.cli.main(["coreset", *shared, "--method", "grid", "--out", f"{folder}/coreset.parquet"])
+        covey.cli.main.main(["fit", *shared, "--algorithm", "lloyd"])
+        covey.cli.main.main(["coreset", *shared, "--method", "grid", "--out", f"{folder}/coreset.parquet"])
     importlib.import_module("covey.studio.studio")
     assert threading.active_count() == 1
 

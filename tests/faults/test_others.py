@@ -25,8 +25,8 @@ from deeds import (
 )
 
 from covey import Ledger, LedgerError
-from covey.budget.promise import Promise
-from covey.fitting import fit
+from covey.budget.accounting.promise import Promise
+from covey.fit.fit import fit
 
 COMMANDS = ("fit", "coreset")
 RACE = [each for each in DEEDS["fit"] if each not in ("--out", "release.json", "--quiet")]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from canary import TEXT
 from covey import Ledger
-from covey.cli import cli, main
+from covey.cli.main import cli, main
 
 FILES = ["rows.csv", "rows.parquet", "release.json", "coreset.json", "coreset.parquet", "sites.csv", "area.geojson"]
 FILES += ["city.ledger", "missing.csv", ".", "levels.json", "map.geojson", "*.csv", "new.json", "new.parquet"]

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from canary import CANARY, TEXT
 from covey import Ball, Box, Ledger
-from covey.fitting import fit
-from covey.private.tables import open_table
+from covey.fit.fit import fit
+from covey.private.tables.frames import open_table
 from covey.public import resolve_bounds
 from writers import CSV, write_csv
 

@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 
 from canary import CANARY, TEXT
 from covey import Box, Coreset, Ledger, PrivateCoreset, Release
-from covey.budget.promise import Promise
-from covey.centre_files import read_centres
-from covey.coreset_files import to_json, to_parquet
-from covey.fitting import fit
-from covey.geo import Region
-from covey.levels import LevelSet, fit_levels
-from covey.levels_files import to_json as levels_json
+from covey.budget.accounting.promise import Promise
+from covey.fit.fit import fit
+from covey.fit.slider import LevelSet, fit_levels
+from covey.fit.zones import Zones
+from covey.geo.geojson import Region
 from covey.public import resolve_bounds
-from covey.zones import Zones
+from covey.published.centres import read_centres
+from covey.published.coreset.files import to_json, to_parquet
+from covey.published.levels.files import to_json as levels_json
 
 BOX = Box(lon=(-1, 1), lat=(-1, 1))
 PUBLIC = f"{CANARY} {CANARY:e} {TEXT}"  # documents may be quoted: all of them are public

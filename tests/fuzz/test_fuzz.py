@@ -14,9 +14,9 @@ from targets import TARGETS, run_target, share
 
 from canary import CANARY, TEXT
 from covey import Ball, Box, DataError, FormatError, ParameterError
-from covey.centre_files import read_centres
-from covey.fitting import fit
+from covey.fit.fit import fit
 from covey.public import resolve_bounds
+from covey.published.centres import read_centres
 
 INPUTS = 1_200
 

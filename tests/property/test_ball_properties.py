@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covey.private.cells import CellEngine
-from covey.private.memory import MemoryEngine
-from covey.private.tables import ArrayTable
+from covey.private.engines.memory import MemoryEngine
+from covey.private.tables.frames import ArrayTable
 from covey.public import Domain, Neighbours
 from covey.queries.ballcounts import BallScores, BoxCounts, BoxSums
 from covey.queries.grid import Grid

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covey.budget import Cost, Ledger, Plan, Promise, Reserve, compose, split
-from covey.budget.amounts import DELTA_UNITS, EPSILON_UNITS, units_down, units_up
+from covey.budget.accounting.amounts import DELTA_UNITS, EPSILON_UNITS, units_down, units_up
 from covey.errors import BudgetError
 from covey.events import Gaussian, Pure
 

@@ -19,11 +19,11 @@ import numpy as np
 import pytest
 
 from covey import KMeans, PrivateCoreset
+from covey.algorithms.coreset_methods import METHODS
 from covey.algorithms.registry import ALGORITHMS
-from covey.budget.ledger import Ledger
+from covey.budget.ledger.ledger import Ledger
 from covey.errors import LedgerError, ParameterError
-from covey.fitting import fit
-from covey.methods import METHODS
+from covey.fit.fit import fit
 from covey.noise.source import SeededSource
 from covey.public import Ball, Box
 
@@ -192,7 +192,7 @@ def files_of_at_most(size: int) -> Iterator[None]:
 def test_a_full_disk_refuses_before_the_charge_or_hands_the_release_out(tmp_path, monkeypatch):
     """Page by page; the coreset's document is larger than all else that the ledger has to store."""
     model = PrivateCoreset(2, epsilon=0.5, bounds=(-1, 1), method="grid", dataset="data")
-    monkeypatch.setattr("covey.session.OsSource", lambda: SeededSource(3))  # a ledger file refuses a seed
+    monkeypatch.setattr("covey.fit.session.OsSource", lambda: SeededSource(3))  # a ledger file refuses a seed
     rows, ends = np.random.default_rng(0).uniform(-1, 1, (2000, 2)), []
     for limit in range(2048, 2**17, 4096):
         path = tmp_path / f"{limit}.ledger"
@@ -218,7 +218,7 @@ def test_a_full_disk_refuses_before_the_charge_or_hands_the_release_out(tmp_path
 
 
 def test_a_disk_without_room_for_a_release_is_refused_before_the_charge(tmp_path, monkeypatch):
-    import covey.storage as storage
+    import covey.files as storage
 
     book = Ledger.create(tmp_path / "city.ledger", dataset="data", epsilon=1)
     monkeypatch.setattr(storage.os, "statvfs", lambda _: type("Disk", (), {"f_bavail": 7, "f_frsize": 4096})())

@@ -6,11 +6,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from covey import Certificate, Coreset
-from covey.coreset_merge import joint_certificate
 from covey.events import exactly
 from covey.post.kmedian import weighted_kmedian
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.post.reduce import reduce_points
+from covey.published.coreset.merge import joint_certificate
 
 DOMAIN = {"type": "box", "lower": [-1.0, -1.0], "upper": [1.0, 1.0]}
 amounts = st.floats(1e-6, 1e3)

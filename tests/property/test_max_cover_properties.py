@@ -14,8 +14,8 @@ from covey.noise.cover import CoverPicks
 from covey.noise.source import SeededSource
 from covey.private import covers
 from covey.private.covers import Block, Coverage, Runs, as_cells, cover
-from covey.private.memory import MemoryEngine
-from covey.private.tables import ArrayTable
+from covey.private.engines.memory import MemoryEngine
+from covey.private.tables.frames import ArrayTable
 from covey.public import Domain, resolve_bounds
 from covey.queries.cover import Cover
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from covey.errors import ParameterError
 from covey.post.rings import make_radii, make_rays, make_rings, rays_in, widest_angle
-from covey.private.engine import exact
-from covey.private.memory import MemoryEngine
-from covey.private.tables import ArrayTable
+from covey.private.engines.base import exact
+from covey.private.engines.memory import MemoryEngine
+from covey.private.tables.frames import ArrayTable
 from covey.public import Domain, Neighbours
 from covey.queries.exact import WorstErrors, work
 from covey.queries.grid import Grid

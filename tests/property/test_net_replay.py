@@ -12,9 +12,9 @@ import pytest
 
 from covey.algorithms.net_coreset import net_coreset
 from covey.errors import ParameterError
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.private.curator import Curator
-from covey.private.engine import exact
+from covey.private.engines.base import exact
 from covey.public import Neighbours
 from covey.queries.net import NetSums
 
@@ -83,7 +83,7 @@ def test_a_refusal_is_the_same_on_neighbours(monkeypatch, curator_of, relation):
     rows = np.random.default_rng(0).uniform(-1, 1, (200, 2))
     other = np.concatenate([rows[:-1] if relation is REPLACE else rows, np.ones((1, 2))])
     words = []
-    import covey.algorithms.outcome as module
+    import covey.algorithms.kit as module
 
     monkeypatch.setattr(module, "noisy_size", lambda *_: 210)
     for each in (rows, other):

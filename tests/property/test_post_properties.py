@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.post.kmeans import cost, weighted_kmeans
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.post.starts import sphere_packing
 
 

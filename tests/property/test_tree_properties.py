@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from covey.noise.source import SeededSource
 from covey.noise.tree import PrivTree, above
 from covey.private import trees
-from covey.private.memory import MemoryEngine
-from covey.private.tables import ArrayTable
+from covey.private.engines.memory import MemoryEngine
+from covey.private.tables.frames import ArrayTable
 from covey.public import Neighbours, resolve_bounds
 from covey.queries.tree import Tree, TreeLeaves
 

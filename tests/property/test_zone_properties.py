@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covey.errors import FormatError, ParameterError
-from covey.geo import Region, inside
+from covey.fit.zones import Zones, read_zones
+from covey.geo.areas import BORDER
+from covey.geo.geojson import Region, inside
 from covey.private.lattice import to_lattice
 from covey.public import Box, Neighbours, resolve_bounds
 from covey.queries.zoned import ZonedCells
-from covey.zones import Zones, read_zones
-from covey.zones_map import BORDER
 
 DOMAIN = resolve_bounds(Box((-2, 2), (-1, 1)), names=None, width=2)
 places = st.integers(-30, 30).map(lambda x: x / 10)

@@ -16,11 +16,11 @@ from scipy import stats
 from covey.algorithms.grid import grid
 from covey.algorithms.hybrid import hybrid
 from covey.algorithms.lloyd import lloyd
-from covey.budget.plan import Plan, Reserve
-from covey.budget.promise import Kind, Promise
+from covey.budget.accounting.plan import Plan, Reserve
+from covey.budget.accounting.promise import Kind, Promise
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.source import SeededSource
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.private.curator import Curator
 from covey.private.lattice import to_lattice
 from covey.public import Domain, Neighbours, resolve_bounds

@@ -16,19 +16,20 @@ import pytest
 from scipy.optimize import brentq
 
 from conftest import make_curator
-from covey.algorithms import auto_high, auto_low
-from covey.algorithms.auto import auto
-from covey.algorithms.auto_shares import approximate_shares
-from covey.algorithms.outcome import learn_size
-from covey.budget.accountant import compose
-from covey.budget.plan import Plan
+from covey.algorithms.auto import high as auto_high
+from covey.algorithms.auto import low as auto_low
+from covey.algorithms.auto.auto import auto
+from covey.algorithms.auto.shares import approximate_shares
+from covey.algorithms.kit import learn_size
+from covey.budget.accounting.accountant import compose
+from covey.budget.accounting.plan import Plan
 from covey.noise import tree as tree_noise
 from covey.noise.mechanisms import DiscreteGaussian, DiscreteLaplace
 from covey.noise.source import SeededSource
 from covey.post.kmeans import Clustering
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.private.curator import Curator
-from covey.private.engine import exact as exact_of
+from covey.private.engines.base import exact as exact_of
 from covey.public import Neighbours
 from covey.queries.counts import CellCounts
 from covey.queries.grid import Grid

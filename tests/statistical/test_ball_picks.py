@@ -10,14 +10,14 @@ import pytest
 from scipy import stats
 
 from covey.algorithms.ball_coreset import Settings, good_radius_and_centre, joint_pick, one_part
-from covey.budget.plan import Plan, Reserve
-from covey.budget.promise import Kind, Promise
+from covey.budget.accounting.plan import Plan, Reserve
+from covey.budget.accounting.promise import Kind, Promise
 from covey.events import Pure
 from covey.noise.mechanisms import Exponential
 from covey.noise.source import SeededSource
 from covey.private.curator import Curator
-from covey.private.memory import MemoryEngine
-from covey.private.tables import ArrayTable
+from covey.private.engines.memory import MemoryEngine
+from covey.private.tables.frames import ArrayTable
 from covey.public import Domain, Neighbours
 from covey.queries.ballcounts import WORTH, BallScores
 from covey.queries.grid import Grid

@@ -1,18 +1,12 @@
-"""The paper's error formulas (covey.plan) against simulation of the noise they describe."""
+"""The paper's error formulas against simulation of the noise they describe."""
 
 import numpy as np
 import pytest
 
+from covey.algorithms.hybrid import hybrid_threshold
 from covey.noise.laplace import discrete_laplace
 from covey.noise.source import SeededSource
-from covey.plan import (
-    grid_bias_bound,
-    grid_cells,
-    grid_variance,
-    hybrid_error,
-    hybrid_threshold,
-    lloyd_error,
-)
+from su16_formulas import grid_bias_bound, grid_cells, grid_variance, hybrid_error, lloyd_error
 
 FINE = 2**20  # lattice units of r = 1: fine enough that the integers do not matter
 

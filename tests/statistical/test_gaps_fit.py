@@ -12,8 +12,8 @@ from scipy.stats import binom, chi2
 
 from covey.noise import SeededSource
 from covey.noise.gaps import choose
-from covey.private.sampling import SampledTable
-from covey.private.tables import ArrayTable
+from covey.private.narrowed.thin import SampledTable
+from covey.private.tables.frames import ArrayTable
 
 WRONG = 1e-9
 OFF = [(1.0, True), (0.95, False), (1.05, False)]

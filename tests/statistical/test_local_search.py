@@ -13,7 +13,7 @@ from scipy.stats import chi2
 from conftest import make_curator
 from covey.algorithms import local_search
 from covey.algorithms.local_search import Search
-from covey.budget.plan import Plan
+from covey.budget.accounting.plan import Plan
 from covey.noise.source import SeededSource
 from covey.private import curator as curators
 from covey.public import Neighbours

@@ -13,9 +13,9 @@ from covey.algorithms import net_coreset as module
 from covey.noise.source import SeededSource
 from covey.post.cost_error import CostError
 from covey.post.kmeans import Clustering
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.private.curator import Curator
-from covey.private.engine import exact
+from covey.private.engines.base import exact
 from covey.public import Neighbours
 from covey.queries.intervals import CentreCounts, IntervalCounts
 from covey.queries.net import NetSums

@@ -12,8 +12,8 @@ from scipy.stats import binomtest, chi2
 from covey.noise.source import SeededSource
 from covey.noise.tree import PrivTree
 from covey.private import trees
-from covey.private.memory import MemoryEngine
-from covey.private.tables import ArrayTable
+from covey.private.engines.memory import MemoryEngine
+from covey.private.tables.frames import ArrayTable
 from covey.public import Neighbours, resolve_bounds
 from covey.queries.tree import Tree
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from covey.fit.zones import read_zones
 from covey.noise.source import SeededSource
-from covey.private.tables import ArrayTable
+from covey.private.tables.frames import ArrayTable
 from covey.public import Box, resolve_bounds
-from covey.zones import read_zones
 
 ROWS, WRONG = 200_000, 1e-9
 DOMAIN = resolve_bounds(Box((-1, 1), (-1, 1)), names=None, width=2)

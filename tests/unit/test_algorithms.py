@@ -10,18 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import settings_of
-from covey.algorithms.auto import MOST_TREE_DIMENSIONS, auto
+from covey.algorithms.auto.auto import MOST_TREE_DIMENSIONS, auto
 from covey.algorithms.grid import cells_per_axis
-from covey.algorithms.outcome import SMALLEST_SIZE, noisy_size, positive, whole_number
+from covey.algorithms.hybrid import hybrid_threshold
+from covey.algorithms.kit import SMALLEST_SIZE, noisy_size
 from covey.algorithms.registry import ALGORITHMS, find
-from covey.budget.plan import Plan
+from covey.budget.accounting.plan import Plan
+from covey.checks import positive, whole_number
 from covey.errors import ParameterError
 from covey.noise.mechanisms import DiscreteLaplace
-from covey.plan import hybrid_threshold
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.private.curator import Curator
-from covey.private.memory import MemoryEngine
-from covey.private.tables import ArrayTable
+from covey.private.engines.memory import MemoryEngine
+from covey.private.tables.frames import ArrayTable
 from covey.public import Domain, Neighbours, resolve_bounds
 from covey.queries.counts import CellCounts, Count
 from covey.queries.voronoi import VoronoiSums
@@ -124,7 +125,7 @@ def test_grid_spends_all_on_cells_when_the_number_of_rows_is_public(curator_of, 
 @pytest.mark.parametrize("n", [0, 100, 10_000])
 def test_the_grid_follows_from_the_noisy_number_of_rows(curator_of, watch, monkeypatch, n):
     seen = []
-    import covey.algorithms.outcome as module
+    import covey.algorithms.kit as module
 
     monkeypatch.setattr(module, "noisy_size", lambda *given: seen.append(noisy_size(*given)) or seen[-1])
     curator, outcome = run(curator_of, "grid", rows_of(n))
@@ -160,7 +161,7 @@ def test_hybrid_branches_on_inequality_15(curator_of, watch, relation, n, epsilo
 
 def test_hybrid_takes_its_branch_from_the_noisy_number_of_rows_alone(curator_of, monkeypatch):
     """The same released size, other rows: the same branch."""
-    import covey.algorithms.outcome as module
+    import covey.algorithms.kit as module
 
     for size in (16, 10**6):
         monkeypatch.setattr(module, "noisy_size", lambda curator, noise, size=size: noisy_size(curator, noise) and size)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.budget.accountant import Cost, compose
-from covey.budget.amplify import MOST_DELTA, SMALLEST_RATE, amplified, inner_cost
+from covey.budget.accounting.accountant import Cost, compose
+from covey.budget.accounting.amplify import MOST_DELTA, SMALLEST_RATE, amplified, inner_cost
 from covey.errors import ParameterError
 from covey.events import Pure
 

@@ -10,15 +10,15 @@ import pytest
 from sklearn.cluster import KMeans as Plain
 
 import covey
-from covey.algorithms import auto_high
-from covey.algorithms.auto import MOST_TREE_DIMENSIONS, auto
-from covey.algorithms.auto_shares import approximate_shares, pure_shares
+from covey.algorithms.auto import high as auto_high
+from covey.algorithms.auto.auto import MOST_TREE_DIMENSIONS, auto
+from covey.algorithms.auto.shares import approximate_shares, pure_shares
 from covey.errors import ParameterError
 from covey.events import Pure
-from covey.fitting import fit
+from covey.fit.fit import fit
 from covey.noise.mechanisms import DiscreteGaussian
 from covey.post.distances import nearest
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.public import Neighbours, resolve_bounds
 
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE

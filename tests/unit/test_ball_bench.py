@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from covey.bench import ipsn17
-from covey.bench.ipsn17_tasks import SETS, first_rows, loaded
+from covey.bench.ipsn17 import run as ipsn17
+from covey.bench.ipsn17.tasks import SETS, first_rows, loaded
 from covey.bench.sets import Floats
 
 SMALL = replace(

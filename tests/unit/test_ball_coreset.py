@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from covey.algorithms.ball_coreset import COUNT_SHARE, MOST_PARTS, MOST_PLACES, ball_coreset
-from covey.budget.ledger import Ledger
+from covey.budget.ledger.ledger import Ledger
 from covey.errors import ParameterError
-from covey.fitting import fit
+from covey.fit.fit import fit
 from covey.post.ball_rounds import FEW, Demand, ball_sizes, iterated_log, needed, recconcave_rows, shares
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.private.curator import Curator
 from covey.public import Neighbours
 from covey.queries.counts import Count

@@ -13,13 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from covey.bench import runner, sets, su16
+from covey.bench import runner, sets
 from covey.bench.runner import Store, Task, run_tasks
-from covey.bench.su16_tasks import VARIANTS, one_block_size
+from covey.bench.su16 import run as su16
+from covey.bench.su16.tasks import VARIANTS, one_block_size
 from covey.bench.workload import Workload
 from covey.errors import DataError
 from covey.events import exactly
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.queries.blocks import BlockCentres
 
 

@@ -13,11 +13,16 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from covey.bench import peers, sets, speed, utility, utility_report, utility_tasks
+from covey.bench import sets
+from covey.bench.peers import figures as peers
 from covey.bench.runner import Store, Task
-from covey.bench.utility import Request
-from covey.bench.utility_tasks import System, fingerprint, fit_task
-from covey.cli import cli
+from covey.bench.speed import run as speed
+from covey.bench.utility import report as utility_report
+from covey.bench.utility import run as utility
+from covey.bench.utility import tasks as utility_tasks
+from covey.bench.utility.run import Request
+from covey.bench.utility.tasks import System, fingerprint, fit_task
+from covey.cli.main import cli
 from covey.errors import DataError, ParameterError
 
 SOURCE = {"name": "s1", "rows": "abc", "n": 100, "objective": "k-means"}
@@ -134,13 +139,13 @@ def test_what_changes_an_answer_changes_the_task() -> None:
 
 
 def test_the_fingerprint_follows_the_sources_that_a_fit_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("fitting.py", "post/kmeans.py", "bench/plots.py", "cli_bench.py"):
+    for name in ("fit/fit.py", "post/kmeans.py", "bench/plots.py", "cli/bench.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x = 1\n")
     monkeypatch.setattr(utility_tasks, "PACKAGE", tmp_path)
     before = fingerprint()
     (tmp_path / "bench/plots.py").write_text("x = 2\n")
-    (tmp_path / "cli_bench.py").write_text("x = 2\n")
+    (tmp_path / "cli/bench.py").write_text("x = 2\n")
     assert fingerprint() == before
     (tmp_path / "post/kmeans.py").write_text("x = 2\n")
     assert fingerprint() != before

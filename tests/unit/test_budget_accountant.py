@@ -10,8 +10,8 @@ import pytest
 from scipy.special import log_ndtr
 
 from covey.budget import Cost, compose
-from covey.budget.accountant import _distribution_epsilon, _tally, calibrate_pure
-from covey.budget.gaussian import delta_bound, epsilon_bound, mu_bound, root_up
+from covey.budget.accounting.accountant import _distribution_epsilon, _tally, calibrate_pure
+from covey.budget.accounting.gaussian import delta_bound, epsilon_bound, mu_bound, root_up
 from covey.errors import ParameterError
 from covey.events import Approximate, Event, Gaussian, Pure
 
@@ -195,7 +195,7 @@ def test_every_gaussian_event_pays_for_being_discrete():
 
 
 def test_the_constants_for_discrete_noise_are_those_that_the_noise_folder_proves():
-    from covey.budget import accountant
+    from covey.budget.accounting import accountant
     from covey.noise import mechanisms
 
     for name in ("GAUSSIAN_EPSILON", "GAUSSIAN_DELTA_FACTOR", "GAUSSIAN_DELTA", "GAUSSIAN_LARGEST_EPSILON"):

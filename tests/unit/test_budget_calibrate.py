@@ -4,7 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from covey.budget import accountant, calibrate_gaussian, compose
+from covey.budget import calibrate_gaussian, compose
+from covey.budget.accounting import accountant
 from covey.errors import BudgetError, ParameterError
 from covey.events import Approximate, Event, Gaussian, Pure
 

@@ -12,7 +12,8 @@ from fractions import Fraction
 
 import pytest
 
-from covey.budget import Cost, Ledger, Promise, chain
+from covey.budget import Cost, Ledger, Promise
+from covey.budget.ledger import chain
 from covey.errors import BudgetError, LedgerError, ParameterError
 
 
@@ -416,7 +417,7 @@ class TestFiles:
             charge(ledger)
 
     def test_a_ledger_that_is_held_too_long_is_named_and_nothing_is_spent(self, path, monkeypatch):
-        from covey.budget import store
+        from covey.budget.ledger import store
 
         monkeypatch.setattr(store, "_BUSY_SECONDS", 0.05)
         holder = sqlite3.connect(path, isolation_level=None)
@@ -437,7 +438,7 @@ class TestFiles:
         other.close()
 
     def test_a_full_disk_spends_nothing(self, path, monkeypatch):
-        from covey.budget import store
+        from covey.budget.ledger import store
 
         real = store._connect
 
@@ -455,7 +456,7 @@ class TestFiles:
         assert ledger.verify().unfinished == 1
 
     def test_a_failing_commit_spends_nothing(self, path, monkeypatch):
-        from covey.budget import store
+        from covey.budget.ledger import store
 
         def fails(connection):
             raise sqlite3.OperationalError("disk I/O error")
@@ -469,7 +470,7 @@ class TestFiles:
         assert list(path.parent.glob("*-journal")) == []
 
     def test_an_interrupted_charge_spends_nothing(self, path, monkeypatch):
-        from covey.budget import store
+        from covey.budget.ledger import store
 
         def interrupted(connection):
             raise KeyboardInterrupt

@@ -8,8 +8,9 @@ from fractions import Fraction
 
 import pytest
 
-from covey.budget import Ledger, Promise, store
-from covey.budget import anchor as anchors
+from covey.budget import Ledger, Promise
+from covey.budget.ledger import anchor as anchors
+from covey.budget.ledger import store
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 

@@ -8,7 +8,8 @@ from contextlib import suppress
 
 import pytest
 
-from covey.budget import Ledger, Promise, chain
+from covey.budget import Ledger, Promise
+from covey.budget.ledger import chain
 from covey.errors import LedgerError
 
 
@@ -56,7 +57,7 @@ def refused(path, words):
 
 
 def store_of(path):
-    from covey.budget.store import Store
+    from covey.budget.ledger.store import Store
 
     return Store(path)
 
@@ -334,8 +335,8 @@ class TestAnchor:
         assert json.loads(anchor.read_text())["sequence"] == 10
 
     def test_it_never_moves_back(self, anchored):
-        from covey.budget import anchor as anchors
-        from covey.budget.chain import State
+        from covey.budget.ledger import anchor as anchors
+        from covey.budget.ledger.chain import State
 
         ledger, _, anchor = anchored
         before = anchor.read_bytes()
@@ -345,7 +346,7 @@ class TestAnchor:
         assert anchor.read_bytes() == before
 
     def test_a_charge_whose_anchor_cannot_be_written_stands_and_says_so(self, anchored, monkeypatch):
-        from covey.budget import anchor as anchors
+        from covey.budget.ledger import anchor as anchors
 
         ledger, _, _ = anchored
 

@@ -23,7 +23,7 @@ from canary import CANARY, COUNTED, ROWS, TEXT, traces
 from conftest import settings_of
 from covey import Ball, Box, CoveyError, KMeans, Ledger
 from covey.algorithms.registry import ALGORITHMS
-from covey.cli import main
+from covey.cli.main import main
 from covey.noise.source import SeededSource
 from covey.private.lattice import to_lattice
 from covey.public import resolve_bounds
@@ -166,7 +166,7 @@ def left_behind(data, folder, algorithm: str, neighbours: str, *, seed: int) -> 
         verbose=1,
         progress=True,
     )
-    with patch("covey.session.OsSource", lambda: SeededSource(seed)):  # a ledger file refuses a seed
+    with patch("covey.fit.session.OsSource", lambda: SeededSource(seed)):  # a ledger file refuses a seed
         model.fit(data)
     model.predict(data)
     release = model.release_

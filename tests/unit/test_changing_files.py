@@ -16,9 +16,9 @@ from test_data_sets import compressed, write
 
 from covey import Ledger
 from covey.errors import DataError
-from covey.fitting import fit
-from covey.private.files import open_file
-from covey.private.tables import open_table
+from covey.fit.fit import fit
+from covey.private.tables.files import open_file
+from covey.private.tables.frames import open_table
 
 SECRET = "0.123456789"
 ENDINGS = ["parquet", "arrow", "feather", "csv", "csv.gz"]
@@ -78,8 +78,8 @@ def settled(path):
 
 @pytest.fixture
 def made(tmp_path, monkeypatch):
-    monkeypatch.setattr("covey.private.csv_files.BLOCK", 2**12)
-    monkeypatch.setattr("covey.private.tables.PIECE_VALUES", 512)
+    monkeypatch.setattr("covey.private.tables.csv.reader.BLOCK", 2**12)
+    monkeypatch.setattr("covey.private.tables.frames.PIECE_VALUES", 512)
     rows = np.random.default_rng(1).random((2, 3000))
 
     def make(ending):
@@ -133,7 +133,7 @@ def test_a_file_that_changes_at_any_other_moment(made, ending, change):
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_file_that_is_mapped_into_memory(tmp_path, monkeypatch, change):
     """Reading beyond its new end would end the process."""
-    monkeypatch.setattr("covey.private.arrow_files.MOST_BYTES", 1000)
+    monkeypatch.setattr("covey.private.tables.arrow.MOST_BYTES", 1000)
     path, rows = tmp_path / "rows.arrow", np.random.default_rng(0).random((2, 300_000))
     pyarrow.feather.write_feather(
         pa.table({"a": rows[0], "b": rows[1]}), path, compression="uncompressed", chunksize=150_000

@@ -24,9 +24,9 @@ import pytest
 
 from covey import Ledger, Release
 from covey.algorithms.registry import ALGORITHMS
-from covey.cli import cli, main
+from covey.cli.main import cli, main
+from covey.cli.options import read_bounds, read_params
 from covey.errors import DataError, ParameterError
-from covey.options import read_bounds, read_params
 from covey.public import Ball, Box
 
 ROOT = Path(__file__).parents[2]
@@ -56,7 +56,7 @@ def covey(capsys):
 
 
 def command(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "covey.cli", *map(str, arguments)]
+    return [sys.executable, "-m", "covey.cli.main", *map(str, arguments)]
 
 
 def start(*arguments: object, **options: object) -> subprocess.Popen:

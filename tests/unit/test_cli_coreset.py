@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from covey import Coreset, Ledger, Release
-from covey.centre_files import read_centres
-from covey.cli import main
+from covey.cli.main import main
 from covey.errors import DataError, FormatError
 from covey.noise.source import OsSource, SeededSource
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
+from covey.published.centres import read_centres
 
 BOUNDS = ("--bounds", "lon=-74.1:-73.9,lat=40.7:40.9")
 SITES = "set,lon,lat\nnorth,-73.95,40.85\nnorth,-74.0,40.8\nsouth,-74.05,40.75\n"
@@ -29,7 +29,7 @@ def same_noise(monkeypatch):
     """Totals, costs and centres are judged here: what the system would draw is the same in every run."""
     source = SeededSource(1)
     monkeypatch.setattr(OsSource, "words", lambda _, count, dtype: source.words(count, dtype))
-    for module in ("fitting", "coreset"):
+    for module in ("fit.fit", "published.coreset.coreset"):
         monkeypatch.setattr(f"covey.{module}.public_rng", lambda seed: public_rng(1 if seed is None else seed))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from covey.cli import main
+from covey.cli.main import main
 
 OPTIONS = ["-k", "2", "--epsilon", "1", "--bounds", "lon=0:1,lat=0:1", "--seed", "3"]
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from covey.cli import cli, main
-from covey.group import group_privacy
-from covey.release import Release
+from covey.cli.main import cli, main
+from covey.published.release import Release
+from covey.theory.group import group_privacy
 
 USUAL = ["group", "--epsilon", "0.5", "--rate", "0.01", "--group", "100"]
 SMALL = [*USUAL[:-1], "12"]

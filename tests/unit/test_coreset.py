@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from covey import Box, Certificate, Coreset, KMeans, ParameterError, Release
-from covey.release import WeightedPoints
+from covey.published.release import WeightedPoints
 
 BOX = Box(lon=(-2, 2), lat=(0, 8))
 

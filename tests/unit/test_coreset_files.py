@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from covey import Certificate, Coreset, FormatError, ParameterError, Release
-from covey.coreset_files import from_json, from_parquet, to_json, to_parquet
 from covey.errors import DataError
-from covey.release import Synopsis, WeightedPoints
+from covey.published.coreset.files import from_json, from_parquet, to_json, to_parquet
+from covey.published.release import Synopsis, WeightedPoints
 
 KINDS = ["json", "parquet"]
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from covey import Box, Certificate, Coreset, KMeans, Ledger, ParameterError
-from covey.coreset_merge import CoresetStream, joint_certificate
 from covey.events import exactly
+from covey.published.coreset.merge import CoresetStream, joint_certificate
 
 DOMAIN = {"type": "box", "lower": [-1.0, -1.0], "upper": [1.0, 1.0]}
 

@@ -14,10 +14,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from covey.private import csv_files, csv_records
-from covey.private.csv_files import CsvPart, _count, _read, parse, separate
-from covey.private.csv_records import blocks, cells, record_ends
-from covey.private.files import _as_numbers, open_file
+from covey.private.tables.csv import reader as csv_files
+from covey.private.tables.csv import records as csv_records
+from covey.private.tables.csv.reader import CsvPart, _count, _read, parse, separate
+from covey.private.tables.csv.records import blocks, cells, record_ends
+from covey.private.tables.files import _as_numbers, open_file
 
 content = st.one_of(
     st.text('"",,1.5 \r\n\n\\x-+einfNA', max_size=60).map(str.encode),

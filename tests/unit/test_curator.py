@@ -9,15 +9,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from covey.budget.plan import Plan, Reserve
-from covey.budget.promise import Kind, Promise
+from covey.budget.accounting.plan import Plan, Reserve
+from covey.budget.accounting.promise import Kind, Promise
 from covey.errors import BudgetError, ParameterError
 from covey.events import Approximate, Gaussian, Pure
 from covey.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, ThresholdedLaplace
 from covey.noise.source import OsSource, SeededSource
 from covey.private.curator import Curator
-from covey.private.memory import MemoryEngine
-from covey.private.tables import ArrayTable, open_table
+from covey.private.engines.memory import MemoryEngine
+from covey.private.tables.frames import ArrayTable, open_table
 from covey.public import Neighbours, resolve_bounds
 from covey.queries.costs import NegativeCosts
 from covey.queries.counts import CellCounts, Count, OccupiedCells

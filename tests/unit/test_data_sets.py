@@ -19,13 +19,13 @@ import pytest
 
 from covey import Box, Ledger
 from covey.errors import DataError, NotNumericError, ParameterError
-from covey.fitting import fit
+from covey.fit.fit import fit
 from covey.noise.source import SeededSource
-from covey.private import arrow_files
-from covey.private.files import open_file
-from covey.private.sampling import SampledTable
-from covey.private.tables import open_table
-from covey.private.threads import in_order
+from covey.private.engines.threads import in_order
+from covey.private.narrowed.thin import SampledTable
+from covey.private.tables import arrow as arrow_files
+from covey.private.tables.files import open_file
+from covey.private.tables.frames import open_table
 
 SECRET = "0.123456789"
 ENDINGS = ["parquet", "arrow", "feather", "csv", "csv.gz", "csv.bz2", "csv.xz", "csv.zst", "csv.lz4"]
@@ -90,8 +90,8 @@ def test_a_file_a_folder_and_a_pattern_give_the_same_rows(tmp_path, ending):
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow", "csv"])
 def test_a_later_pass_is_cut_into_the_same_pieces(tmp_path, ending, monkeypatch):
-    monkeypatch.setattr("covey.private.tables.PIECE_VALUES", 512)
-    monkeypatch.setattr("covey.private.csv_files.BLOCK", 500)
+    monkeypatch.setattr("covey.private.tables.frames.PIECE_VALUES", 512)
+    monkeypatch.setattr("covey.private.tables.csv.reader.BLOCK", 500)
     for i in range(3):
         write(tmp_path / f"{i}.{ending}", a=np.arange(700.0), b=np.arange(700.0) ** 2)
     table = open_table(tmp_path)
@@ -308,7 +308,7 @@ def test_large_parts_are_streamed(tmp_path, ending, monkeypatch):
     else:
         pyarrow.feather.write_feather(table, path, compression="lz4" if ending == "feather" else "uncompressed")
     monkeypatch.setattr(arrow_files, "MOST_BYTES", 1000)
-    monkeypatch.setattr("covey.private.tables.PIECE_VALUES", 1024)
+    monkeypatch.setattr("covey.private.tables.frames.PIECE_VALUES", 1024)
     pieces = [piece() for piece in open_file(path).pieces(("b", "a"))]
     assert max(piece.shape[1] for piece in pieces) <= 512
     assert np.array_equal(np.concatenate(pieces, axis=1), rows[::-1])
@@ -317,7 +317,7 @@ def test_large_parts_are_streamed(tmp_path, ending, monkeypatch):
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow", "csv.gz"])
 def test_a_sample_of_many_files_is_the_sample_of_their_rows(tmp_path, ending, monkeypatch):
-    monkeypatch.setattr("covey.private.csv_files.BLOCK", 500)
+    monkeypatch.setattr("covey.private.tables.csv.reader.BLOCK", 500)
     rows = np.random.default_rng(0).random((300, 2))
     for i, part in enumerate(np.split(rows, [50, 50, 210])):
         write(tmp_path / f"{i}.{ending}", a=part[:, 0], b=part[:, 1])

@@ -9,10 +9,11 @@ import math
 import numpy as np
 import pytest
 
-from covey import Release, demo
-from covey.draw import city_map
+from covey import Release
+from covey.cli import demo
 from covey.noise.source import OsSource, SeededSource
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
+from covey.published.draw import city_map
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +56,7 @@ def shown(tmp_path_factory):
     words, source = io.StringIO(), SeededSource(1)
     with contextlib.redirect_stdout(words), pytest.MonkeyPatch.context() as patched:
         patched.setattr(OsSource, "words", lambda _, count, dtype: source.words(count, dtype))
-        patched.setattr("covey.fitting.public_rng", lambda _: public_rng(1))
+        patched.setattr("covey.fit.fit.public_rng", lambda _: public_rng(1))
         release = demo.run(folder)
     return folder, release, words.getvalue()
 

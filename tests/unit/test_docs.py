@@ -16,8 +16,8 @@ import pytest
 
 import covey
 from covey.algorithms import registry
-from covey.cli import cli
-from covey.release import Certificate, Document, Release, Synopsis
+from covey.cli.main import cli
+from covey.published.release import Certificate, Document, Release, Synopsis
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -110,7 +110,7 @@ def test_the_examples_of_the_readme_run_as_they_stand(tmp_path):
     assert "differentially private" in done.stdout
     binary = tmp_path / "bin"
     binary.mkdir()
-    (binary / "covey").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m covey.cli "$@"\n')
+    (binary / "covey").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m covey.cli.main "$@"\n')
     (binary / "covey").chmod(0o755)
     environment = {**os.environ, "PATH": f"{binary}:{os.environ['PATH']}"}
     commands = blocks(page, "sh")[1]

@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from covey import Coreset, Release
-from covey.coreset_files import CoresetDocument
-from covey.release import WeightedPoints
+from covey.published.coreset.files import CoresetDocument
+from covey.published.release import WeightedPoints
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,7 +46,7 @@ def test_the_commands_of_the_readme_run(tmp_path):
     subprocess.run([sys.executable, "-c", rows], cwd=tmp_path, check=True, timeout=280)
     binary = tmp_path / "bin"
     binary.mkdir()
-    (binary / "covey").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m covey.cli "$@"\n')
+    (binary / "covey").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m covey.cli.main "$@"\n')
     (binary / "covey").chmod(0o755)
     done = subprocess.run(
         ["sh", "-e", "-c", commands],

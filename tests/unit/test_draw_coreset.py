@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from covey import Certificate, Coreset, ParameterError
-from covey.draw import coreset_plot, two_columns
+from covey.published.draw import coreset_plot, two_columns
 
 
 def coreset(weights, *, d=2, domain=None, columns=None, seeded=False):

@@ -25,7 +25,7 @@ from covey import (
     ParameterError,
 )
 from covey.algorithms.registry import ALGORITHMS
-from covey.private.memory import MemoryEngine
+from covey.private.engines.memory import MemoryEngine
 
 ROWS = np.array([[0.5, 0.25], [-0.5, 0.75]])
 FRAME = pd.DataFrame(ROWS, columns=["a", "b"])

@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from conftest import MOST_COLUMNS, settings_of
 from covey import Ball, Box, DataError, KMeans, Ledger, NotNumericError, ParameterError, Release
 from covey.algorithms.registry import ALGORITHMS
-from covey.fitting import fit
+from covey.fit.fit import fit
 
 EXPECTED_TO_FAIL = {
     "check_clustering": "there is no labels_: an exact assignment of the rows would leak",

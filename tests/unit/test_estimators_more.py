@@ -15,8 +15,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import covey
 from covey import Box, Coreset, KMeans, KMedian, Ledger, ParameterError, PrivateCoreset
+from covey.algorithms.coreset_methods import METHODS
 from covey.algorithms.registry import ALGORITHMS
-from covey.methods import METHODS
 
 EXPECTED_TO_FAIL = {
     KMedian: {"check_clustering", "check_estimators_empty_data_messages"},  # as KMeans, for the same reasons

@@ -12,10 +12,10 @@ from scipy import stats
 
 from covey.algorithms.exact_coreset import exact_coreset
 from covey.errors import ParameterError
-from covey.fitting import fit
+from covey.fit.fit import fit
 from covey.noise.source import SeededSource
 from covey.post.kmeans import Clustering
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.public import Neighbours
 from covey.queries.exact import WorstErrors
 from covey.queries.grid import Grid

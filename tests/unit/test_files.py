@@ -12,9 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from covey.errors import DataError, NotNumericError
-from covey.private.csv_files import NUMBER, separate
-from covey.private.csv_records import LONGEST_HEADER, LONGEST_RECORD, marks, record_ends
-from covey.private.files import open_file
+from covey.private.tables.csv.reader import NUMBER, separate
+from covey.private.tables.csv.records import LONGEST_HEADER, LONGEST_RECORD, marks, record_ends
+from covey.private.tables.files import open_file
 
 SECRET = "0.123456789"
 
@@ -266,7 +266,7 @@ def test_columns_come_in_the_order_that_was_asked_for(save, tmp_path):
 
 def test_opening_a_csv_reads_no_row(save, monkeypatch):
     """A row of any content cannot make `open_file` fail: only the header is looked at."""
-    import covey.private.csv_files as files
+    import covey.private.tables.csv.reader as files
 
     def refuse(*_args, **_options):
         raise AssertionError("rows were read")

@@ -5,9 +5,9 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from covey.cli import cli
+from covey.cli.main import cli
 from covey.errors import ParameterError
-from covey.forecast import forecast, smallest_epsilon, smallest_n
+from covey.theory.forecast import forecast, smallest_epsilon, smallest_n
 
 SHAPES = [(2_000, 1, 3), (1e5, 2, 10), (1e4, 4, 20), (3e4, 8, 5), (5e4, 60, 30)]
 
@@ -35,7 +35,7 @@ def test_targets_are_met_and_not_by_much_more(n, d, k):
 
 
 def test_what_auto_would_take_is_what_it_takes():
-    from covey.algorithms.auto import MOST_TREE_DIMENSIONS
+    from covey.algorithms.auto.auto import MOST_TREE_DIMENSIONS
 
     assert forecast(n=1e4, d=MOST_TREE_DIMENSIONS, k=3, epsilon=1).route == "tree"
     assert forecast(n=1e4, d=MOST_TREE_DIMENSIONS + 1, k=3, epsilon=1).route == "subspace, pure"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from covey import Certificate, Coreset, FormatError, ParameterError
-from covey.geo import Region
+from covey.geo.geojson import Region
 
 SQUARE = [[0, 0], [4, 0], [4, 4], [0, 4], [0, 0]]
 HOLE = [[1, 1], [2, 1], [2, 2], [1, 2], [1, 1]]

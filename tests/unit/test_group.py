@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covey.errors import ParameterError
-from covey.group import group_privacy
+from covey.theory.group import group_privacy
 
 
 def binomial(g, rate):

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from test_data_sets import write
 
 from covey.errors import ParameterError
-from covey.private.ids import arrow_ids
-from covey.private.sampling import SampledTable
-from covey.private.tables import open_table
-from covey.private.threads import in_order
+from covey.private.engines.threads import in_order
+from covey.private.narrowed.thin import SampledTable
+from covey.private.tables.frames import open_table
+from covey.private.tables.ids import arrow_ids
 
 SECRET = "Quail 0.123456789"
 A = [0.5 * i for i in range(6)]
@@ -65,7 +65,7 @@ def every_table(ids, kind, folder):
     ids=["text", "whole numbers", "unsigned", "bytes"],
 )
 def test_every_table_tells_the_same_people(ids, kind, expected, tmp_path, monkeypatch):
-    monkeypatch.setattr("covey.private.tables.PIECE_VALUES", 2)
+    monkeypatch.setattr("covey.private.tables.frames.PIECE_VALUES", 2)
     for name, data in every_table(ids, kind, tmp_path):
         assert people(data) == expected, name
 

@@ -10,7 +10,7 @@ import pytest
 from covey import Ball, KMeans, ParameterError
 from covey.algorithms.jl_candidates import heights, random_projection, rows_of, split_nodes
 from covey.algorithms.registry import find
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.public import Neighbours, resolve_bounds
 from covey.queries.tree import Nodes, Tree
 

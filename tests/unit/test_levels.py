@@ -9,16 +9,16 @@ import pytest
 
 import covey
 from covey import Box, BudgetError, FormatError, LedgerError, ParameterError, Release
-from covey.budget.plan import Plan, Reserve
-from covey.budget.promise import Promise
-from covey.levels import USUAL_LEVELS, Cancelled, Level, LevelSet, fine_side, fit_levels, price
-from covey.levels_words import CHOICES, NOT_COVERED, tail, weaker
+from covey.budget.accounting.plan import Plan, Reserve
+from covey.budget.accounting.promise import Promise
+from covey.fit.slider import USUAL_LEVELS, Cancelled, Level, LevelSet, fine_side, fit_levels, price
 from covey.noise.chain import ChainedLaplace
 from covey.noise.source import SeededSource
 from covey.private.curator import Curator
-from covey.private.memory import MemoryEngine
-from covey.private.tables import ArrayTable
+from covey.private.engines.memory import MemoryEngine
+from covey.private.tables.frames import ArrayTable
 from covey.public import resolve_bounds
+from covey.published.levels.words import CHOICES, NOT_COVERED, tail, weaker
 from covey.queries.counts import CellCounts
 from covey.queries.grid import Grid
 

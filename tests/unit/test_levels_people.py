@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from covey import Box, FormatError, Ledger, LedgerError, ParameterError
-from covey.levels import Cancelled, LevelSet, fit_levels
-from covey.levels_files import from_json, to_json
-from covey.levels_words import variance
+from covey.fit.slider import Cancelled, LevelSet, fit_levels
+from covey.published.levels.files import from_json, to_json
+from covey.published.levels.words import variance
 
 BOUNDS = Box(lon=(-1, 1), lat=(-1, 1))
 LEVELS = [("careful", 0.5), ("bold", 2.0)]

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from covey import limits
 from covey.errors import ParameterError
-from covey.limits import Bound
+from covey.theory import limits
+from covey.theory.limits import Bound
 
 PAGE = Path(__file__).parents[2] / "docs" / "limits.md"
 FUNCTIONS = (
@@ -76,7 +76,7 @@ def test_floors_of_section_6():
 
 def test_what_exact_coreset_promises_is_the_same_number(curator_of):
     from covey.algorithms.registry import find
-    from covey.post.public_random import public_rng
+    from covey.post.random import public_rng
     from covey.public import Neighbours
     from covey.queries.exact import work
 

@@ -11,15 +11,15 @@ import pytest
 
 from covey.algorithms.max_cover import _projection, cover_of, max_cover, share_out
 from covey.algorithms.registry import find
-from covey.budget.accountant import Cost
+from covey.budget.accounting.accountant import Cost
 from covey.errors import ParameterError
-from covey.fitting import fit
+from covey.fit.fit import fit
 from covey.noise import cover as cover_module
 from covey.noise.coins import Uniform
 from covey.noise.cover import ANYWHERE, PROPOSED, CoverPicks, below, cost_of, printed_cost
 from covey.noise.noisy_average import FINE, NoisyAverages, gaussian_delta
 from covey.noise.source import OsSource, SeededSource
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.private.covers import Coverage
 from covey.public import Ball, Domain, Neighbours
 from covey.queries.cover import Cover, offsets_in

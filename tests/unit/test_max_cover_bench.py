@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from covey.algorithms.registry import ALGORITHMS
-from covey.bench import aaai21
-from covey.bench.aaai21_tasks import SYSTEMS, mean_cost, plain_lloyd, rows_of, seconds_of_picks
-from covey.cli import cli
+from covey.bench.aaai21 import run as aaai21
+from covey.bench.aaai21.tasks import SYSTEMS, mean_cost, plain_lloyd, rows_of, seconds_of_picks
+from covey.cli.main import cli
 
 
 def in_this_process(tasks, *, work, store, report):

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import make_curator
-from covey.budget.plan import Plan
+from covey.budget.accounting.plan import Plan
 from covey.errors import BudgetError, ParameterError
 from covey.events import Pure, Sensitivity
 from covey.noise.mechanisms import DiscreteLaplace
-from covey.private.engine import exact
+from covey.private.engines.base import exact
 from covey.public import Neighbours, resolve_bounds
 from covey.queries.counts import CellCounts, Count
 from covey.queries.grid import Grid

@@ -10,10 +10,10 @@ import pytest
 from covey.algorithms.net_coreset import MOST_BLUR, net_coreset
 from covey.algorithms.registry import find
 from covey.errors import ParameterError
-from covey.fitting import fit
+from covey.fit.fit import fit
 from covey.post.cost_error import cost_error, tail
 from covey.post.kmeans import cost
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.post.rings import make_radii, make_rings
 from covey.private.curator import Curator
 from covey.public import Neighbours

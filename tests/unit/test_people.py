@@ -16,28 +16,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covey import Box, KMeans, PrivateCoreset
-from covey.budget.accountant import Cost
-from covey.budget.ledger import Ledger
-from covey.budget.people import row_cost
-from covey.budget.promise import Kind, Promise
+from covey.budget.accounting.accountant import Cost
+from covey.budget.accounting.groups import row_cost
+from covey.budget.accounting.promise import Kind, Promise
+from covey.budget.ledger.ledger import Ledger
 from covey.errors import BudgetError, DataError, ParameterError
-from covey.fitting import fit
+from covey.fit.fit import fit
+from covey.fit.people import CAPS, cap, choose_cap
+from covey.fit.session import Session
 from covey.noise.keyed import derived_key, siphash
 from covey.noise.source import SeededSource, keyed_words
-from covey.people import CAPS, cap, choose_cap
-from covey.private import people
-from covey.private.csv_records import LONGEST_RECORD
+from covey.private.engines.memory import MemoryEngine
 from covey.private.lattice import to_lattice
-from covey.private.memory import MemoryEngine
-from covey.private.names import Names
-from covey.private.people import CappedTable, PeopleCount
-from covey.private.tables import open_table
+from covey.private.narrowed import cap as people
+from covey.private.narrowed.cap import CappedTable, PeopleCount
+from covey.private.narrowed.names import Names
+from covey.private.tables.csv.records import LONGEST_RECORD
+from covey.private.tables.frames import open_table
 from covey.public import Neighbours, Person, resolve_bounds
 from covey.queries.counts import CellCounts, Count
 from covey.queries.grid import Grid
 from covey.queries.people import PeopleByRows
 from covey.queries.voronoi import VoronoiSums
-from covey.session import Session
 
 BOX = Box(x=(-1, 1), y=(-1, 1))
 KEY = bytes(range(32))
@@ -95,7 +95,7 @@ def test_who_counts_is_the_definition_whatever_the_order_and_the_passes(rows, mo
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(people, "AT_ONCE", 3)
         patch.setattr(people, "COPIES", 2)
-        patch.setattr("covey.private.tables.piece_rows", lambda _: 5)
+        patch.setattr("covey.private.tables.frames.piece_rows", lambda _: 5)
         assert kept(shuffled, most=most) == expected
 
 
@@ -313,7 +313,7 @@ def session_of(promise: Promise) -> Session:
 
 
 def noisy(capped, query) -> np.ndarray:
-    from covey.budget.plan import Plan
+    from covey.budget.accounting.plan import Plan
     from covey.noise.mechanisms import DiscreteLaplace
     from covey.private.curator import Curator
 

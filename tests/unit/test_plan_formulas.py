@@ -1,4 +1,4 @@
-"""plan.py against Su et al. 2016 §6: printed numbers, and derivations that do not share a line with it."""
+"""theory/formulas.py against Su et al. 2016 §6: printed numbers, and derivations that do not share a line with it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.plan import (
-    RHO,
-    grid_bias_bound,
-    grid_cells,
-    grid_variance,
-    hybrid_error,
-    hybrid_threshold,
-    lloyd_error,
-)
+from covey.algorithms.hybrid import RHO, hybrid_threshold
+from su16_formulas import grid_bias_bound, grid_cells, grid_variance, hybrid_error, lloyd_error
 
 sizes = st.floats(1e2, 1e8)
 dims = st.integers(1, 12)

@@ -7,7 +7,7 @@ from threadpoolctl import threadpool_info
 from covey.errors import ParameterError
 from covey.post.coarsen import coarsen
 from covey.post.kmeans import cost, weighted_kmeans
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.post.starts import uniform_starts
 
 SQUARE = {"lower": [-1.0, -1.0], "upper": [1.0, 1.0]}

@@ -8,7 +8,7 @@ from covey.post.cells import Cells
 from covey.post.kmeans import cost, weighted_kmeans
 from covey.post.kmedian import weighted_kmedian
 from covey.post.medians import towards_medians
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.post.starts import uniform_starts
 
 SQUARE = {"lower": [-1.0, -1.0], "upper": [1.0, 1.0]}

@@ -9,7 +9,7 @@ import pytest
 
 from covey.errors import ParameterError
 from covey.post.leaves import STARTS, cluster, kept_weights, recentre
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.post.starts import plus_plus
 
 BOX = {"lower": [-10.0, -10.0], "upper": [10.0, 10.0]}

@@ -5,7 +5,7 @@ import pytest
 
 from covey.errors import ParameterError
 from covey.post.many import costs_of_sets
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.post.reduce import reduce_points
 
 

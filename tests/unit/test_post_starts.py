@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from covey.errors import ParameterError
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.post.starts import sphere_packing, uniform_starts
 
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from covey import Box, BudgetError, CoveyError, KMeans, Ledger, ParameterError
 from covey.budget import Cost, Disjoint, Kind, Plan, Promise, Reserve
-from covey.budget.people import group_cost, row_cost
-from covey.budget.promise import ZonePromises
+from covey.budget.accounting.groups import group_cost, row_cost
+from covey.budget.accounting.promise import ZonePromises
 from covey.events import Neighbours, Pure
-from covey.fitting import fit
-from covey.levels import fit_levels
-from covey.zones import Zones
+from covey.fit.fit import fit
+from covey.fit.slider import fit_levels
+from covey.fit.zones import Zones
 
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
 ROW, DRIVER, REPLACED = Kind(), Kind(unit="driver"), Kind(REPLACE)

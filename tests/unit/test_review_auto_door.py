@@ -9,15 +9,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from covey.algorithms.auto_shares import choose_shares, drawable
-from covey.budget.accountant import compose
+from covey.algorithms.auto.shares import choose_shares, drawable
+from covey.budget.accounting.accountant import compose
 from covey.events import Gaussian, Pure
-from covey.fitting import fit
+from covey.fit.fit import fit
 from covey.noise.mechanisms import GAUSSIAN_VARIANCE_PER_NUMBER, DiscreteGaussian
 from covey.noise.tree import PrivTree, above
 from covey.private.cells import CellEngine, dropped_rows
-from covey.private.memory import MemoryEngine
-from covey.private.tables import ArrayTable
+from covey.private.engines.memory import MemoryEngine
+from covey.private.tables.frames import ArrayTable
 from covey.public import Ball, Neighbours, resolve_bounds
 from covey.queries.clipping import FINEST
 from covey.queries.grid import Grid

@@ -15,18 +15,19 @@ import covey.noise.mechanisms as mechanisms
 from covey.algorithms.ball_coreset import ball_coreset
 from covey.algorithms.exact_coreset import exact_coreset
 from covey.algorithms.net_coreset import net_coreset
-from covey.budget.ledger import Ledger
-from covey.cli import cli
-from covey.coreset import Coreset
+from covey.budget.ledger.ledger import Ledger
+from covey.cli.main import cli
 from covey.errors import CoveyError, ParameterError
 from covey.estimators import PrivateCoreset
-from covey.fitting import fit
+from covey.fit.fit import fit
 from covey.noise.source import SeededSource
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.private.cells import CellEngine
 from covey.private.curator import Curator
-from covey.private.engine import exact
+from covey.private.engines.base import exact
 from covey.public import Domain, Neighbours
+from covey.published.coreset.coreset import Coreset
+from covey.published.release import Certificate
 from covey.queries.ballcounts import BallScores, BoxCounts, BoxSums
 from covey.queries.exact import WorstErrors
 from covey.queries.grid import Grid
@@ -34,7 +35,6 @@ from covey.queries.intervals import CentreCounts, IntervalCounts
 from covey.queries.net import NetSums
 from covey.queries.radius import RadiusQuality
 from covey.queries.voronoi import VoronoiSums
-from covey.release import Certificate
 
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
 

@@ -14,10 +14,10 @@ import pytest
 
 from covey import Box, Coreset, KMeans, Ledger, Release
 from covey.errors import DataError, FormatError, NotNumericError, ParameterError
-from covey.fitting import fit
-from covey.private.files import open_file
-from covey.private.memory import MemoryEngine
-from covey.private.tables import open_table
+from covey.fit.fit import fit
+from covey.private.engines.memory import MemoryEngine
+from covey.private.tables.files import open_file
+from covey.private.tables.frames import open_table
 
 SECRET = "0.123456789"
 ROWS = np.random.default_rng(0).random((60, 2))

@@ -16,19 +16,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covey import Box
-from covey.budget.ledger import Ledger
+from covey.budget.ledger.ledger import Ledger
 from covey.errors import CoveyError, DataError, ParameterError
-from covey.fitting import fit
+from covey.fit.fit import fit
 from covey.noise.source import SeededSource
 from covey.noise.tree import PrivTree
-from covey.private import people, streaming
-from covey.private.ids import arrow_ids, has_id, pandas_ids
+from covey.private.engines import streaming
+from covey.private.engines.memory import MemoryEngine
+from covey.private.engines.streaming import StreamEngine
 from covey.private.lattice import to_lattice
-from covey.private.memory import MemoryEngine
-from covey.private.names import Names
-from covey.private.people import CappedTable, Group, PeopleCount, Ranked
-from covey.private.streaming import StreamEngine
-from covey.private.tables import open_table
+from covey.private.narrowed import cap as people
+from covey.private.narrowed.cap import CappedTable, Group, PeopleCount, Ranked
+from covey.private.narrowed.names import Names
+from covey.private.tables.frames import open_table
+from covey.private.tables.ids import arrow_ids, has_id, pandas_ids
 from covey.private.trees import grow
 from covey.public import Neighbours, resolve_bounds
 from covey.queries.counts import CellCounts, Count
@@ -301,7 +302,7 @@ def test_remembered_leaves_are_those_of_the_same_tree_on_the_same_rows(streamed,
     rows = np.random.default_rng(seed).normal(0, 0.2, (2, 500))
     pq.write_table(pa.table({"x": rows[0], "y": rows[1]}), tmp_path / "rows.parquet")
     if streamed:
-        monkeypatch.setattr("covey.private.rows.RowEngine.nodes_at_once", 64)
+        monkeypatch.setattr("covey.private.engines.rows.RowEngine.nodes_at_once", 64)
 
     def engine():
         made = StreamEngine if streamed else MemoryEngine
@@ -355,7 +356,7 @@ class TestSpark:
         assert found.certificate.parameters["sample"]["rate"] == 1
 
     def test_parts_of_columns_of_any_name(self, spark):
-        from covey.private.spark import SparkEngine
+        from covey.private.engines.spark import SparkEngine
 
         odd = spark.createDataFrame(FRAME[["x", "y"]]).toDF("x`y", "a.b c")
         domain = resolve_bounds((-1, 1), names=("x`y", "a.b c"), width=2)

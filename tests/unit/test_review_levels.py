@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from covey import Box, Ledger
-from covey import levels as slider
 from covey.errors import FormatError, ParameterError
-from covey.levels_files import from_json, to_json
-from covey.levels_words import weaker
+from covey.fit import slider
+from covey.fit.zones import ALWAYS, read_zones
 from covey.noise.chain import ChainedLaplace, stay
 from covey.public import Person, resolve_bounds
+from covey.published.levels.files import from_json, to_json
+from covey.published.levels.words import weaker
 from covey.studio.view import promise
-from covey.zones import ALWAYS, read_zones
 
 UNIT = Box((0, 1), (0, 1))
 EARTH = Box(lon=(-180, 180), lat=(-90, 90))

@@ -10,11 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 from covey import Box, FormatError, Ledger, ParameterError
-from covey.budget.promise import Promise
-from covey.cli import cli
-from covey.levels import fit_levels
-from covey.levels_files import from_json, to_json
+from covey.budget.accounting.promise import Promise
+from covey.cli.main import cli
+from covey.fit.slider import fit_levels
 from covey.public import Person
+from covey.published.levels.files import from_json, to_json
 from studio_client import asking, town
 
 LEVELS = [("careful", 0.5), ("bold", 2.0)]

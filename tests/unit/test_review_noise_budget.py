@@ -9,9 +9,10 @@ from fractions import Fraction
 
 import pytest
 
-from covey.budget import Cost, Ledger, Plan, Promise, Reserve, compose, store
-from covey.budget import anchor as anchors
-from covey.budget.gaussian import delta_bound
+from covey.budget import Cost, Ledger, Plan, Promise, Reserve, compose
+from covey.budget.accounting.gaussian import delta_bound
+from covey.budget.ledger import anchor as anchors
+from covey.budget.ledger import store
 from covey.errors import BudgetError, LedgerError
 from covey.events import Approximate, Pure
 

@@ -13,29 +13,29 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import covey.fitting
-import covey.people
-import covey.sampling
+import covey.fit.fit
+import covey.fit.people
+import covey.fit.sample
 from conftest import make_curator, settings_of
 from covey import Ball, Box, KMeans, Ledger, ParameterError
-from covey.algorithms.auto_low import from_boxes
+from covey.algorithms.auto.low import from_boxes
 from covey.algorithms.registry import ALGORITHMS
-from covey.budget.accountant import Cost
-from covey.budget.amplify import amplified, inner_cost
+from covey.budget.accounting.accountant import Cost
+from covey.budget.accounting.amplify import amplified, inner_cost
 from covey.errors import DataError
 from covey.events import exactly
-from covey.group import group_privacy
 from covey.noise import gaps
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.source import SeededSource
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.private.curator import Curator
-from covey.private.files import FileTable, open_file
-from covey.private.memory import MemoryEngine
-from covey.private.sampling import SampledTable
-from covey.private.tables import ArrayTable, FrameTable
+from covey.private.engines.memory import MemoryEngine
+from covey.private.narrowed.thin import SampledTable
+from covey.private.tables.files import FileTable, open_file
+from covey.private.tables.frames import ArrayTable, FrameTable
 from covey.public import Neighbours
 from covey.queries.swaps import SwapGains
+from covey.theory.group import group_privacy
 
 ROWS = np.random.default_rng(3).normal(0, 0.4, (1_500, 2))
 

@@ -234,7 +234,7 @@ def test_before_the_look_nothing_is_promised_to_a_person_with_several_rows_unles
 @pytest.mark.parametrize("ending", ["SIGHUP", "SIGTERM"])
 def test_nothing_that_was_sent_outlives_the_studio(tmp_path, ending):
     """However it ends, a closed terminal too: uploads are raw rows."""
-    command = [sys.executable, "-m", "covey.cli", "studio", "--out", str(tmp_path / "out")]
+    command = [sys.executable, "-m", "covey.cli.main", "studio", "--out", str(tmp_path / "out")]
     place = {**os.environ, "TMPDIR": str(tmp_path), "BROWSER": "true %s"}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
     usual = partial(signal.signal, getattr(signal, ending), signal.SIG_DFL)  # under nohup it would be ignored

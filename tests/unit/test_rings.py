@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covey import FormatError
-from covey.geo import Region, inside
-from covey.rings import check_rings
+from covey.geo.geojson import Region, inside
+from covey.geo.rings import check_rings
 
 SQUARE = [[0, 0], [4, 0], [4, 4], [0, 4]]
 

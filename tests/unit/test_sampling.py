@@ -9,21 +9,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import covey.fitting
+import covey.fit.fit
 from conftest import WatchedTable
 from covey import Coreset, KMeans, KMedian, Ledger, ParameterError, PrivateCoreset
-from covey.budget.accountant import Cost
-from covey.budget.amplify import amplified
+from covey.budget.accounting.accountant import Cost
+from covey.budget.accounting.amplify import amplified
 from covey.errors import BudgetError
+from covey.fit.sample import Wish, auto_size, read_sample
+from covey.fit.session import Session
 from covey.noise import SeededSource
-from covey.private.sampling import RowCount, SampledTable
-from covey.private.tables import ArrayTable, open_table
+from covey.private.narrowed.thin import RowCount, SampledTable
+from covey.private.tables.frames import ArrayTable, open_table
 from covey.public import resolve_bounds
+from covey.published.release import Release
 from covey.queries.counts import CellCounts, Count, OccupiedCells
 from covey.queries.grid import Grid
-from covey.release import Release
-from covey.sampling import Wish, auto_size, read_sample
-from covey.session import Session
 
 CENTRES = np.array([[-0.6, -0.5], [0.5, -0.4], [0.1, 0.6]])
 BIG = CENTRES[np.arange(60_000) % 3] + np.random.default_rng(1).normal(scale=0.05, size=(60_000, 2))
@@ -373,7 +373,7 @@ def test_a_cluster_that_takes_the_quicker_of_two_attempts_draws_no_sample(settin
     """Without a cluster: a frame that only tells its settings."""
     from types import SimpleNamespace
 
-    from covey.private.spark import check_sampling
+    from covey.private.engines.spark import check_sampling
 
     conf = {} if setting is None else {"spark.speculation": setting}
     frame = SimpleNamespace(sparkSession=SimpleNamespace(conf=conf))

@@ -19,8 +19,8 @@ from covey.algorithms.registry import find
 from covey.algorithms.sites import read_sites
 from covey.audit.families import FAMILIES
 from covey.audit.replay import moved, record_pair
-from covey.cli import main
-from covey.post.public_random import public_rng
+from covey.cli.main import main
+from covey.post.random import public_rng
 from covey.public import Neighbours, resolve_bounds
 from covey.queries.swaps import SwapGains
 

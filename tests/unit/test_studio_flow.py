@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from covey import Box, Coreset, Ledger, Release
-from covey import levels as slider
-from covey.budget.chain import replay
+from covey.budget.ledger.chain import replay
+from covey.fit import slider
 from covey.studio.books import ledger_page
 from studio_client import BOUNDS, Asking, asking, csv_of, town
 
@@ -411,7 +411,7 @@ def test_a_publication_is_three_files_and_costs_nothing_more(looked):
 
 def test_the_page_of_the_ledger_reads_it_as_often_for_many_publications_as_for_few(looked, monkeypatch):
     reads = []
-    monkeypatch.setattr("covey.budget.store.replay", lambda *a, **b: reads.append(1) or replay(*a, **b))
+    monkeypatch.setattr("covey.budget.ledger.store.replay", lambda *a, **b: reads.append(1) or replay(*a, **b))
     ledger_page(looked.settings.ledger, [])
     few = len(reads)
     ledger_page(looked.settings.ledger, [{"receipt": "0" * 64}] * 50)

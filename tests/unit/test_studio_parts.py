@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.errors import DataError, FormatError, ParameterError
-from covey.private.batches import Batches
-from covey.private.geojson_rows import points_to_csv
+from covey.geo.borders import region_features, voronoi
 from covey.private.owner import OwnersView
-from covey.private.tables import open_table
+from covey.private.tables.batches import Batches
+from covey.private.tables.frames import open_table
+from covey.private.tables.geojson import points_to_csv
 from covey.public import resolve_bounds
 from covey.studio.guard import Bucket, content_policy
-from covey.studio.regions import region_features, voronoi
 from covey.studio.serve import listen, read_basemap
 from covey.studio.settings import Settings, new_token
 from covey.studio.uploads import shown_name, sniff

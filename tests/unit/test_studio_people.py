@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from test_studio_flow import HOME
 
 from covey import Ledger, Release
-from covey.cli import cli
-from covey.cli_studio import make_settings
+from covey.cli.main import cli
+from covey.cli.studio import make_settings
 from covey.errors import ParameterError
 from covey.public import Person
 from studio_client import BOUNDS, asking, town

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from covey.cli import main
+from covey.cli.main import main
 
 PATIENCE = 100  # seconds, on a machine that is busy with other tests
 
@@ -23,7 +23,7 @@ PATIENCE = 100  # seconds, on a machine that is busy with other tests
 def address(tmp_path_factory):
     """The address that a running demo prints; its uploads end at 1 MB."""
     folder = tmp_path_factory.mktemp("served")
-    command = [sys.executable, "-m", "covey.cli", "studio", "--demo", "--no-browser", "--upload-limit", "1"]
+    command = [sys.executable, "-m", "covey.cli.main", "studio", "--demo", "--no-browser", "--upload-limit", "1"]
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         line = process.stdout.readline()

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from covey.errors import DataError, NotNumericError
-from covey.private.tables import ArrayTable, FrameTable, open_table, piece_rows
+from covey.private.tables.frames import ArrayTable, FrameTable, open_table, piece_rows
 
 SECRET = "Quail-0.123456789"
 

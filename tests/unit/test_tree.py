@@ -9,18 +9,18 @@ from functools import cache
 import numpy as np
 import pytest
 
-from covey.budget.plan import Plan
+from covey.budget.accounting.plan import Plan
 from covey.errors import BudgetError, ParameterError
 from covey.noise.laplace import discrete_laplace
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.source import SeededSource
 from covey.noise.tree import PrivTree
 from covey.private import trees
-from covey.private.engine import exact
+from covey.private.engines.base import exact
+from covey.private.engines.memory import MemoryEngine
+from covey.private.engines.streaming import StreamEngine
 from covey.private.lattice import to_lattice
-from covey.private.memory import MemoryEngine
-from covey.private.streaming import StreamEngine
-from covey.private.tables import ArrayTable
+from covey.private.tables.frames import ArrayTable
 from covey.public import Domain, Neighbours, resolve_bounds
 from covey.queries.grid import Grid
 from covey.queries.tree import Nodes, Tree, TreeLeaves, TreeNodes
@@ -379,8 +379,8 @@ def test_rows_moved_to_cells_grow_a_tree_too(curator_of):
 
 @pytest.mark.parametrize("at_once", [1, 1000, 2**22])
 def test_totals_by_key_are_those_of_all_rows_however_they_are_sorted(monkeypatch, at_once):
-    monkeypatch.setattr("covey.private.rows.WAITING", at_once)
-    monkeypatch.setattr("covey.private.rows.CHUNK_VALUES", 500)
+    monkeypatch.setattr("covey.private.engines.rows.WAITING", at_once)
+    monkeypatch.setattr("covey.private.engines.rows.CHUNK_VALUES", 500)
     rows = np.random.default_rng(6).normal(0, 0.3, (3000, 2))
     tree = Tree(box(2), axes_per_split=2)
     engine = MemoryEngine(ArrayTable(rows), tree.domain)

@@ -7,14 +7,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from covey.algorithms.auto_shares import choose_shares
+from covey.algorithms.auto.shares import choose_shares
 from covey.algorithms.ball_coreset import MOST_ROWS, Settings, make_plan
-from covey.algorithms.outcome import after_size
+from covey.algorithms.kit import after_size
 from covey.algorithms.registry import ALGORITHMS
-from covey.budget.ledger import Ledger
-from covey.budget.plan import Reserve
+from covey.budget.accounting.plan import Reserve
+from covey.budget.ledger.ledger import Ledger
 from covey.errors import BudgetError, LedgerError
-from covey.fitting import fit
+from covey.fit.fit import fit
 from covey.public import Box, Neighbours, resolve_bounds
 
 DELTA = 1e-6

@@ -7,9 +7,9 @@ import pytest
 
 from covey import Coreset, KMeans, Ledger, PrivateCoreset
 from covey.budget import Promise
-from covey.fitting import fit
-from covey.levels import LevelSet, fit_levels
-from covey.levels_files import to_json
+from covey.fit.fit import fit
+from covey.fit.slider import LevelSet, fit_levels
+from covey.published.levels.files import to_json
 from published import same_randomness
 
 ROWS = np.random.default_rng(3).uniform(-1, 1, (500, 2))
@@ -42,9 +42,9 @@ def releases(book):
 
 def test_what_else_a_ledger_holds_changes_no_byte_of_a_release(tmp_path, monkeypatch):
     """Other documents, times, paths and data sets: a hash that commits to them would differ, and could be tried out."""
-    monkeypatch.setattr("covey.budget.chain.now", lambda: "2026-01-01T00:00:00+00:00")
+    monkeypatch.setattr("covey.budget.ledger.chain.now", lambda: "2026-01-01T00:00:00+00:00")
     first = dict(releases(history(tmp_path / "a", name="x.ledger", entries=0)))
-    monkeypatch.setattr("covey.budget.chain.now", lambda: "2031-12-31T23:59:59+00:00")
+    monkeypatch.setattr("covey.budget.ledger.chain.now", lambda: "2031-12-31T23:59:59+00:00")
     assert dict(releases(history(tmp_path / "b", name="y.book", entries=3))) == first
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from conftest import settings_of
 from covey.algorithms.registry import ALGORITHMS
-from covey.fitting import fit
+from covey.fit.fit import fit
 from leaving import Fields, listed, slots_of_errors, table
 from published import CASES, Town, made, same_randomness
 

@@ -11,13 +11,13 @@ from click.testing import CliRunner
 
 import covey
 from covey import Box, FormatError, KMeans, LedgerError, ParameterError, PrivateCoreset
-from covey.cli import cli
+from covey.cli.main import cli
+from covey.fit.zones import Zones, keeping, read_zones
 from covey.geo import thin
 from covey.noise.source import SeededSource
-from covey.private.tables import ArrayTable
-from covey.private.zones import ALWAYS, ZonedTable
+from covey.private.narrowed.zones import ALWAYS, ZonedTable
+from covey.private.tables.frames import ArrayTable
 from covey.public import Neighbours, Person, resolve_bounds
-from covey.zones import Zones, keeping, read_zones
 
 SQUARE = Box((-1, 1), (-1, 1))
 DOMAIN = resolve_bounds(SQUARE, names=None, width=2)

@@ -10,15 +10,15 @@ import pandas as pd
 import pytest
 
 from covey import Box
-from covey.budget.ledger import Ledger
+from covey.budget.ledger.ledger import Ledger
 from covey.errors import ParameterError
-from covey.fitting import fit
+from covey.fit.fit import fit
+from covey.fit.zones import read_zones
 from covey.noise.source import SeededSource, new_key
-from covey.private import people
-from covey.private.people import CappedTable
-from covey.private.tables import open_table
+from covey.private.narrowed import cap as people
+from covey.private.narrowed.cap import CappedTable
+from covey.private.tables.frames import open_table
 from covey.public import resolve_bounds
-from covey.zones import read_zones
 
 BOX = Box(lon=(-1, 1), lat=(-1, 1))
 DOMAIN = resolve_bounds(BOX, names=("lon", "lat", "who"), width=3)

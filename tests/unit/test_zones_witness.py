@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from covey import Ball, Box, KMeans, Ledger, ParameterError, PrivateCoreset
+from covey.fit.slider import CHOICES, fit_levels
+from covey.fit.zones import read_zones
 from covey.geo import thin
-from covey.levels import CHOICES, fit_levels
 from covey.private.lattice import to_lattice
-from covey.private.zones import ALWAYS
+from covey.private.narrowed.zones import ALWAYS
 from covey.public import resolve_bounds
-from covey.zones import read_zones
 
 SQUARE = Box((-1, 1), (-1, 1))
 DOMAIN = resolve_bounds(SQUARE, names=None, width=2)

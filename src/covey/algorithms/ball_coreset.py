@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.algorithms.outcome import LatticeCoreset, Outcome, after_size, learn_size, positive, whole_number
-from covey.budget.accountant import calibrate_pure
-from covey.budget.plan import Plan
+from covey.algorithms.kit import LatticeCoreset, Outcome, after_size, learn_size
+from covey.budget.accounting.accountant import calibrate_pure
+from covey.budget.accounting.plan import Plan
+from covey.checks import positive, whole_number
 from covey.errors import ParameterError
 from covey.events import Pure, exactly
 from covey.noise.mechanisms import DiscreteLaplace, Exponential

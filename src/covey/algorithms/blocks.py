@@ -6,8 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from covey.algorithms.outcome import Outcome, learn_size, whole_number
-from covey.budget.plan import Plan
+from covey.algorithms.kit import Outcome, learn_size
+from covey.budget.accounting.plan import Plan
+from covey.checks import whole_number
 from covey.errors import ParameterError
 from covey.noise.averages import ClampedAverages
 from covey.private.curator import Curator

@@ -7,8 +7,9 @@ from math import log
 
 import numpy as np
 
-from covey.algorithms.outcome import LatticeCoreset, Outcome, learn_size, whole_number
-from covey.budget.plan import Plan
+from covey.algorithms.kit import LatticeCoreset, Outcome, learn_size
+from covey.budget.accounting.plan import Plan
+from covey.checks import whole_number
 from covey.errors import ParameterError
 from covey.noise.mechanisms import Exponential
 from covey.post.kmeans import weighted_kmeans

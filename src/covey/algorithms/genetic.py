@@ -6,8 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from covey.algorithms.outcome import Outcome, learn_size, positive, whole_number
-from covey.budget.plan import Plan
+from covey.algorithms.kit import Outcome, learn_size
+from covey.budget.accounting.plan import Plan
+from covey.checks import positive, whole_number
 from covey.noise.mechanisms import Exponential
 from covey.post.evolution import next_generation
 from covey.post.starts import uniform_starts

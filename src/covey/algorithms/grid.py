@@ -8,8 +8,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.algorithms.outcome import Outcome, learn_size, positive, whole_number
-from covey.budget.plan import Plan
+from covey.algorithms.kit import Outcome, learn_size
+from covey.budget.accounting.plan import Plan
+from covey.checks import positive, whole_number
 from covey.errors import ParameterError
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.post.kmeans import weighted_kmeans
@@ -17,9 +18,9 @@ from covey.post.kmedian import weighted_kmedian
 from covey.post.starts import sphere_packing
 from covey.private.curator import Curator
 from covey.public import Domain, Neighbours
+from covey.published.release import Synopsis
 from covey.queries.counts import CellCounts
 from covey.queries.grid import MOST_CELLS, Grid
-from covey.release import Synopsis
 
 CLUSTERED_CELLS = 2**20  # more are put together in blocks before they are clustered
 

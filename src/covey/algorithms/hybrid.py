@@ -8,13 +8,22 @@ from fractions import Fraction
 import numpy as np
 
 from covey.algorithms.grid import from_cells
+from covey.algorithms.kit import Outcome, learn_size
 from covey.algorithms.lloyd import one_round
-from covey.algorithms.outcome import Outcome, learn_size, positive, whole_number
-from covey.budget.plan import Plan, split
+from covey.budget.accounting.plan import Plan, split
+from covey.checks import positive, whole_number
 from covey.noise.mechanisms import DiscreteLaplace
-from covey.plan import RHO, hybrid_threshold
 from covey.private.curator import Curator
 from covey.public import Neighbours
+
+RHO = 0.225  # the mean |coordinate| of a centre, as a fraction of the domain's width 2r; the journal version's value
+
+
+def hybrid_threshold(*, n: float, d: int, k: int, theta: float = 10.0, r: float = 1.0, rho: float = RHO) -> float:
+    """Inequality (15): the smallest epsilon at which a round of `lloyd` after `grid` is expected to pay."""
+    x = 8 * d * (1 + (2 * rho * r) ** 2) * (k * (d * r + 1) / n) ** 2
+    y = 2 * d * r**2 * k ** ((d - 2) / d) / (3 * theta ** (2 * d / (2 + d)) * n ** (4 / (2 + d)))
+    return (x / y) ** ((2 + d) / (2 * d))
 
 
 def hybrid(

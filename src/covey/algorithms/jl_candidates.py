@@ -9,9 +9,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from covey.algorithms.kit import Outcome, learn_size
 from covey.algorithms.local_search import Search, check_pairs, first_choice, number_of_swaps
-from covey.algorithms.outcome import Outcome, learn_size, whole_number
-from covey.budget.plan import Plan, split
+from covey.budget.accounting.plan import Plan, split
+from covey.checks import whole_number
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.tree import PrivTree
 from covey.post.distances import nearest

@@ -7,8 +7,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.algorithms.outcome import Outcome, whole_number
-from covey.budget.plan import Plan, split
+from covey.algorithms.kit import Outcome
+from covey.budget.accounting.plan import Plan, split
+from covey.checks import whole_number
 from covey.errors import ParameterError
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.post.starts import sphere_packing, uniform_starts

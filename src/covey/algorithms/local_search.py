@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.algorithms.outcome import whole_number
+from covey.checks import whole_number
 from covey.errors import ParameterError
 from covey.events import Pure
 from covey.noise.mechanisms import Exponential

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.algorithms.outcome import Outcome, learn_size, positive, whole_number
-from covey.budget.accountant import calibrate_gaussian
-from covey.budget.plan import Plan, split
+from covey.algorithms.kit import Outcome, learn_size
+from covey.budget.accounting.accountant import calibrate_gaussian
+from covey.budget.accounting.plan import Plan, split
+from covey.checks import positive, whole_number
 from covey.errors import BudgetError, ParameterError
 from covey.noise.cover import BOUNDS, CoverPicks, printed_cost
 from covey.noise.mechanisms import GAUSSIAN_VARIANCE_PER_NUMBER, DiscreteGaussian, DiscreteLaplace

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.algorithms.grid import from_cells
-from covey.algorithms.outcome import SIZE_SHARE, LatticeCoreset, Outcome, learn_size, positive, whole_number
-from covey.budget.plan import Plan, split
+from covey.algorithms.kit import SIZE_SHARE, LatticeCoreset, Outcome, learn_size
+from covey.budget.accounting.plan import Plan, split
+from covey.checks import positive, whole_number
 from covey.errors import ParameterError
 from covey.events import exactly
 from covey.noise.mechanisms import DiscreteLaplace

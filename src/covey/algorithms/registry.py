@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from covey.algorithms.auto import auto
-from covey.algorithms.auto import uses_delta as auto_uses_delta
+from covey.algorithms.auto.auto import auto
+from covey.algorithms.auto.auto import uses_delta as auto_uses_delta
 from covey.algorithms.ball_coreset import ball_coreset
 from covey.algorithms.ball_coreset import uses_delta as balls_use_delta
 from covey.algorithms.blocks import blocks
@@ -17,10 +17,10 @@ from covey.algorithms.genetic import genetic
 from covey.algorithms.grid import grid
 from covey.algorithms.hybrid import hybrid
 from covey.algorithms.jl_candidates import jl_candidates
+from covey.algorithms.kit import Outcome
 from covey.algorithms.lloyd import lloyd
 from covey.algorithms.max_cover import max_cover
 from covey.algorithms.net_coreset import net_coreset
-from covey.algorithms.outcome import Outcome
 from covey.algorithms.sites import sites
 from covey.errors import ParameterError
 from covey.public import Neighbours

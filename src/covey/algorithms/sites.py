@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from covey.algorithms.kit import Outcome
 from covey.algorithms.local_search import Search, check_pairs, first_choice, number_of_swaps
-from covey.algorithms.outcome import Outcome
-from covey.budget.plan import Plan, split
+from covey.budget.accounting.plan import Plan, split
 from covey.errors import ParameterError
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.private.curator import Curator

@@ -1,6 +1,6 @@
 """Whole fits under attack: an algorithm, a promise, and two neighbouring data sets that are hard to tell apart.
 
-The attacker calls `covey.fitting.fit` like everybody else and sees the release. Every algorithm of the registry is
+The attacker calls `covey.fit.fit.fit` like everybody else and sees the release. Every algorithm of the registry is
 found by itself, under each relation that it supports, and with a delta where it can use one. What stands in front of an
 algorithm (a sample, capped persons, zones) and the chain of levels are attacked through fast ones.
 """
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from covey.algorithms.registry import ALGORITHMS
 from covey.audit.bounds import Claim
 from covey.audit.features import Line, of_points, of_release
-from covey.fitting import fit
+from covey.fit.fit import fit
 from covey.public import Box
 
 Floats = NDArray[np.float64]
@@ -181,7 +181,7 @@ class Neighbouring:
         return {}
 
     def _levels(self, which: int, seed: int | None) -> Line:
-        from covey.levels import Level, fit_levels
+        from covey.fit.slider import Level, fit_levels
 
         epsilon = self.case.epsilon
         levels = (Level("more private", epsilon * ZONE_SHARE), Level("less private", epsilon))

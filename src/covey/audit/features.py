@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.release import Release
+from covey.published.release import Release
 
 Floats = NDArray[np.float64]
 Line = dict[str, float]

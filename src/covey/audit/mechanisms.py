@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.audit.bounds import Claim
-from covey.budget.accountant import Cost
-from covey.budget.amplify import inner_cost
+from covey.budget.accounting.accountant import Cost
+from covey.budget.accounting.amplify import inner_cost
 from covey.events import Sensitivity, exactly
 from covey.noise.chain import ChainedLaplace
 from covey.noise.gaps import kept

@@ -19,7 +19,7 @@ from covey.audit import targets
 from covey.audit.families import FAMILIES, ROWS_PER_PERSON, Family, Floats, Pair, Row, Seen, seen_in
 from covey.audit.tape import Diverged, Step, Tape
 from covey.errors import CoveyError
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.public import Domain, Neighbours, resolve_bounds
 
 FULL_SEEDS = 80

@@ -13,7 +13,7 @@ from typing import Any
 import covey
 from covey.audit.cells import ALPHA, Size
 from covey.audit.summary import HEADERS, Line, Pairs, lines, weak
-from covey.storage import write_whole
+from covey.files import write_whole
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #22303c; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }

@@ -15,16 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from covey import levels, session
 from covey.algorithms.registry import ALGORITHMS, Algorithm
 from covey.audit.families import ROWS_PER_PERSON, Floats, Pair, Rng
 from covey.audit.overhear import put
 from covey.audit.tape import Tape
 from covey.audit.watch import Watched, listening
-from covey.fitting import fit
-from covey.levels_files import to_json
+from covey.fit import session
+from covey.fit import slider as levels
+from covey.fit.fit import fit
 from covey.private.curator import Curator
 from covey.public import Ball, Box, Neighbours
+from covey.published.levels.files import to_json
 
 SLIDER = "the slider"
 SITES = 7

@@ -26,7 +26,7 @@ from covey.audit.tape import Diverged, Raised, Step, Tape
 from covey.noise.chain import ChainedLaplace
 from covey.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential
 from covey.noise.tree import PrivTree
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.public import Neighbours
 
 EPSILONS = (0.1, 1.0, 3.0)

@@ -21,7 +21,7 @@ from covey.events import Sensitivity
 from covey.noise.source import Source
 from covey.private import covers
 from covey.private.curator import Curator
-from covey.private.memory import MemoryEngine
+from covey.private.engines.memory import MemoryEngine
 
 VERBS = (
     "reserve",

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.errors import DataError
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.post.starts import sphere_packing
 
 Floats = NDArray[np.float64]

@@ -9,21 +9,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from covey.algorithms.grid import cells_per_axis, from_cells
+from covey.algorithms.kit import Outcome, learn_size
 from covey.algorithms.lloyd import one_round
-from covey.algorithms.outcome import Outcome, learn_size
 from covey.algorithms.registry import find
 from covey.bench.sets import Floats, seed_of
-from covey.budget.plan import Plan, Reserve, split
-from covey.budget.promise import Promise
+from covey.budget.accounting.plan import Plan, Reserve, split
+from covey.budget.accounting.promise import Promise
 from covey.events import exactly
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.source import SeededSource
 from covey.post.kmeans import weighted_kmeans
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.post.starts import sphere_packing
 from covey.private.curator import Curator
-from covey.private.memory import MemoryEngine
-from covey.private.tables import open_table
+from covey.private.engines.memory import MemoryEngine
+from covey.private.tables.frames import open_table
 from covey.public import Domain
 from covey.queries.counts import CellCounts, Count
 from covey.queries.grid import Grid

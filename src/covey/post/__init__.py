@@ -1,0 +1,1 @@
+"""FREE: computation on what is public or already noisy."""

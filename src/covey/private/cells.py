@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from covey.errors import ParameterError
 from covey.noise.source import Source
-from covey.private.engine import Sealed
+from covey.private.engines.base import Sealed
 from covey.queries.base import KeyedQuery, Query
 from covey.queries.blocks import BlockCentres
 from covey.queries.grid import MOST_CELLS, Grid

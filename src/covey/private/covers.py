@@ -18,8 +18,8 @@ from covey.errors import ParameterError
 from covey.events import Event
 from covey.noise.cover import ANYWHERE, PROPOSED, below
 from covey.noise.source import Source
-from covey.private.engine import Engine, Sealed
-from covey.private.memory import MemoryEngine
+from covey.private.engines.base import Engine, Sealed
+from covey.private.engines.memory import MemoryEngine
 from covey.queries.cover import Cover
 
 DENSE = 2**23  # grid points whose counts are made at once

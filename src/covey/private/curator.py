@@ -16,13 +16,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from covey.budget.plan import Plan, Reserve
+from covey.budget.accounting.plan import Plan, Reserve
 from covey.errors import BudgetError, ParameterError
 from covey.events import Event, Sensitivity
 from covey.noise.source import Source
 from covey.private.cells import CellEngine
 from covey.private.covers import Covers, cover
-from covey.private.engine import Engine, Sealed, exact
+from covey.private.engines.base import Engine, Sealed, exact
 from covey.private.trees import Grows, grow
 from covey.public import Domain, Neighbours
 from covey.queries.base import KeyedQuery, Query, WholeQuery

@@ -9,12 +9,12 @@ from typing import Any
 
 from covey.errors import ParameterError
 from covey.noise.source import Source
-from covey.private.engine import Engine
-from covey.private.memory import MemoryEngine
-from covey.private.people import CappedTable, PeopleCount
-from covey.private.sampling import SampledTable
-from covey.private.streaming import StreamEngine
-from covey.private.tables import Table, open_table
+from covey.private.engines.base import Engine
+from covey.private.engines.memory import MemoryEngine
+from covey.private.engines.streaming import StreamEngine
+from covey.private.narrowed.cap import CappedTable, PeopleCount
+from covey.private.narrowed.thin import SampledTable
+from covey.private.tables.frames import Table, open_table
 from covey.public import Domain
 
 ENGINES = ("memory", "files", "spark")
@@ -117,13 +117,13 @@ def start_spark(master: str | None) -> None:
 
 def _spark() -> Any:
     try:
-        from covey.private import spark
+        from covey.private.engines import spark
     except ImportError:
         raise ParameterError("engine", "'spark' needs pyspark: pip install 'covey[spark]', and Java 17") from None
     return spark
 
 
 def _spark_people() -> Any:
-    from covey.private import spark_people
+    from covey.private.narrowed import spark as spark_people
 
     return spark_people

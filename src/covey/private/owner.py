@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.post.kmeans import weighted_kmeans
-from covey.post.public_random import public_rng
+from covey.post.random import public_rng
 from covey.post.starts import plus_plus
-from covey.private.engine import Sealed
+from covey.private.engines.base import Sealed
 from covey.private.lattice import to_lattice
-from covey.private.tables import Table, open_table
+from covey.private.tables.frames import Table, open_table
 from covey.public import Domain
 
 MOST_ROWS = 100_000

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from covey.events import Event
 from covey.noise.source import Source
-from covey.private.engine import Engine, Sealed
-from covey.private.memory import MemoryEngine
+from covey.private.engines.base import Engine, Sealed
+from covey.private.engines.memory import MemoryEngine
 from covey.public import Neighbours
 from covey.queries.tree import Nodes, Tree, TreeLeaves, TreeNodes
 

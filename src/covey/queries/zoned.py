@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from covey.errors import ParameterError
 from covey.events import Sensitivity
+from covey.geo.areas import Regions
 from covey.public import Domain, Neighbours
 from covey.queries.base import Rows
 from covey.queries.counts import one_unit
 from covey.queries.grid import MOST_CELLS, Grid
-from covey.zones_map import Regions
 
 
 def check_size(cells: int, kinds: int) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.coreset import Coreset
 from covey.errors import ParameterError
-from covey.geo import Region
+from covey.geo.geojson import Region
+from covey.published.coreset.coreset import Coreset
 from covey.studio.data import Opened
 
 MOST_SETS, MOST_SITES = 12, 100

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from covey.budget.ledger import Ledger
-from covey.budget.records import Account, cost_of
+from covey.budget.ledger.ledger import Ledger
+from covey.budget.ledger.records import Account, cost_of
 
 PARTS = ("total", "spent", "remaining")
 

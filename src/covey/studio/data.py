@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.errors import ParameterError
-from covey.geo import find_axes
-from covey.private.tables import open_table
+from covey.geo.geojson import find_axes
+from covey.private.tables.frames import open_table
 from covey.public import Ball, Bounds, Box, Domain, Person, resolve_bounds
 from covey.studio.settings import ROW
 

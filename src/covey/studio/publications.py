@@ -14,11 +14,11 @@ from typing import Any
 
 import msgspec
 
-from covey.coreset import Coreset
 from covey.errors import DataError
-from covey.geo import feature_collection
-from covey.release import Release, WeightedPoints
-from covey.storage import write_whole
+from covey.files import write_whole
+from covey.geo.geojson import feature_collection
+from covey.published.coreset.coreset import Coreset
+from covey.published.release import Release, WeightedPoints
 from covey.studio.data import Opened
 from covey.studio.refusals import Refusal
 from covey.studio.report import report

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from covey.errors import BudgetError, CoveyError, LedgerError, ParameterError, place_of
-from covey.words import printable
+from covey.text import printable
 
 USUAL = {
     404: "there is nothing here; GET openapi.json lists what there is",

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from covey.coreset import Coreset
-from covey.release import Release, in_full
+from covey.published.coreset.coreset import Coreset
+from covey.published.release import Release, in_full
 from covey.studio.data import Opened
 from covey.studio.view import heaviest_first, regions
-from covey.words import how_many, number
+from covey.text import how_many, number
 
 WIDTH, LEAST_HEIGHT, MOST_HEIGHT = 760.0, 240.0, 900.0
 MOST_POINTS = 2_500

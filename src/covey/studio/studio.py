@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import covey
-from covey import levels as slider
-from covey.budget.ledger import Ledger
+from covey.budget.ledger.ledger import Ledger
 from covey.errors import CoveyError, ParameterError
-from covey.fitting import fit
-from covey.private.batches import Batches
+from covey.fit import slider
+from covey.fit.fit import fit
 from covey.private.owner import OwnersView
-from covey.release import UNCOVERED
+from covey.private.tables.batches import Batches
+from covey.published.release import UNCOVERED
 from covey.studio.alternatives import compare_sites
 from covey.studio.books import ledger_page
 from covey.studio.data import Opened, batch_bounds, chosen_columns, declared_box, open_data

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from covey.errors import DataError
-from covey.private.geojson_rows import points_to_csv
-from covey.private.tables import open_table
+from covey.private.tables.frames import open_table
+from covey.private.tables.geojson import points_to_csv
 from covey.studio.refusals import Refusal
 from covey.studio.settings import Limits, new_id
 

@@ -11,11 +11,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.levels import LevelSet
-from covey.levels_words import anyone
-from covey.release import Release
+from covey.fit.slider import LevelSet
+from covey.geo.borders import region_features
+from covey.published.levels.words import anyone
+from covey.published.release import Release
 from covey.studio.data import Opened
-from covey.studio.regions import region_features
 
 KEPT = 128  # answers kept, as JSON
 MOST_POINTS = 20_000  # drawn; the heaviest of more

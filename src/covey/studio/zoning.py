@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from covey import levels as slider
+from covey.checks import amount
 from covey.errors import FormatError, ParameterError
-from covey.fitting import amount
+from covey.fit import slider
+from covey.fit.zones import Zones
+from covey.fit.zones import read_zones as check_zones
 from covey.studio.data import Opened
-from covey.words import printable
-from covey.zones import Zones
-from covey.zones import read_zones as check_zones
+from covey.text import printable
 
 MOST_ZONES, MOST_CORNERS = 200, 20_000
 

@@ -13,7 +13,7 @@ MUTANTS = (
     mutant(
         "exact-n",
         "the exact number of rows is used where a paper says n (Su et al. 2016, IPSN'17, AAAI'21)",
-        "algorithms.outcome:noisy_size",
+        "algorithms.kit:noisy_size",
         {
             "int(curator.release(Count(curator.domain), noise)[0])": (
                 "int(curator.release(Count(curator.domain), noise)[0] * 0 + curator._engine.total(Count(curator.dom"
@@ -86,14 +86,14 @@ MUTANTS = (
     mutant(
         "leaves-exact",
         "the leaves of a tree are counted in the pass that grew it, without noise",
-        "algorithms.tree_synopsis:count_leaves",
+        "algorithms.auto.synopsis:count_leaves",
         {"counts = curator.release(leaves, noise)": "counts = curator._engine.total(leaves)"},
         killer=REPLAY + "[auto]",
     ),
     mutant(
         "look-exact",
         "whether rows fill the box evenly is judged by exact counts",
-        "algorithms.auto_low:_looks_even",
+        "algorithms.auto.low:_looks_even",
         {
             "counts = curator.release(CellCounts(Grid(curator.domain, LOOK_CELLS)), noise)": (
                 "curator.release(CellCounts(Grid(curator.domain, LOOK_CELLS)), noise)\n"
@@ -174,7 +174,7 @@ MUTANTS = (
     mutant(
         "numpy-decides",
         "the caller's numpy settings are in force behind the door: values of rows decide whether it raises",
-        "fitting:fit",
+        "fit.fit:fit",
         {'with np.errstate(all="ignore"):': "if True:"},
         killer=CHARGED + "test_strict_numpy_settings_are_not_in_force_behind_the_door",
         dies_of=("FloatingPointError",),
@@ -182,21 +182,21 @@ MUTANTS = (
     mutant(
         "release-lost-with-the-disk",
         "a release that the ledger could not store is thrown away, although it is paid for",
-        "session:Session.finish",
+        "fit.session:Session.finish",
         {"error.release = made if self._stands(self._receipt) else None": "pass"},
         killer=CHARGED + "test_a_full_disk_refuses_before_the_charge_or_hands_the_release_out",
     ),
     mutant(
         "handed-out-unpaid",
         "a release is handed out although its charge is gone from the ledger",
-        "session:Session._stands",
+        "fit.session:Session._stands",
         {"return False": "return True"},
         killer=CHARGED + "test_what_is_no_longer_charged_is_not_handed_out",
     ),
     mutant(
         "idle-delta-charged",
         "a delta that no plan can use is charged and certified",
-        "fitting:Request.without_idle_delta",
+        "fit.fit:Request.without_idle_delta",
         {"return replace(self, delta=Fraction(0))": "return self"},
         killer="unit/test_unused_delta.py::test_a_delta_that_no_plan_can_use_is_neither_charged_nor_certified",
         dies_of=("BudgetError",),
@@ -243,7 +243,7 @@ MUTANTS = (
     mutant(
         "seed-in-production",
         "without a random_state all noise comes from seed 0, and the certificate does not say so",
-        "session:Session.__init__",
+        "fit.session:Session.__init__",
         {
             "OsSource() if seed is None else SeededSource(seed)": (
                 "type('Unmarked', (SeededSource,), {'seeded': seed is not None})(seed or 0)"
@@ -254,63 +254,63 @@ MUTANTS = (
     mutant(
         "seed-unmarked",
         "the certificate of a seeded release does not say so",
-        "fitting:run",
+        "fit.fit:run",
         {"seeded = session.source.seeded": "seeded = False"},
         killer="unit/test_estimator.py::test_a_seed_repeats_and_says_so",
     ),
     mutant(
         "certificate-without-delta",
         "the certificate leaves out delta",
-        "certifying:certify",
+        "fit.certify:certify",
         {"delta=float_at_least(request.delta)": "delta=0.0"},
         killer="unit/test_auto.py::test_certificates_say_what_was_promised",
     ),
     mutant(
         "certificate-of-the-other-relation",
         "the certificate always says add/remove",
-        "certifying:certify",
+        "fit.certify:certify",
         {"neighbours=str(request.neighbours)": "neighbours='add-remove'"},
         killer="audit/test_checks_budget.py::test_a_certificate_says_what_was_asked_for",
     ),
     mutant(
         "certificate-epsilon-of-a-row",
         "the certificate of a fit to a sample says an epsilon that it does not keep",
-        "certifying:certify",
+        "fit.certify:certify",
         {"epsilon=float_at_least(request.epsilon)": "epsilon=float_at_least(request.epsilon) / 2"},
         killer="audit/test_checks_budget.py::test_a_certificate_says_what_was_asked_for",
     ),
     mutant(
         "key-without-bounds",
         "an idempotency key is not bound to the bounds",
-        "fitting:Request.fingerprint",
+        "fit.fit:Request.fingerprint",
         {'"domain": [domain.ball, *zip(domain.middle, domain.half, strict=True)],': ""},
         killer="audit/test_checks_budget.py::test_a_key_is_bound_to_every_parameter",
     ),
     mutant(
         "key-without-relation",
         "an idempotency key is not bound to the relation",
-        "fitting:Request.fingerprint",
+        "fit.fit:Request.fingerprint",
         {'"neighbours": str(self.neighbours),': ""},
         killer="audit/test_checks_budget.py::test_a_key_is_bound_to_every_parameter",
     ),
     mutant(
         "key-without-epsilon",
         "an idempotency key is not bound to epsilon",
-        "fitting:Request.fingerprint",
+        "fit.fit:Request.fingerprint",
         {'"epsilon": str(self.epsilon),': ""},
         killer="audit/test_checks_budget.py::test_a_key_is_bound_to_every_parameter",
     ),
     mutant(
         "seeded-release-published",
         "the command line publishes a seeded release without being asked to",
-        "cli_fit:check_shared",
+        "cli.fit:check_shared",
         {"if options.seed is not None and outputs and not options.allow_seeded:": "if False:"},
         killer="unit/test_cli.py::test_seeded_may_be_written_on_demand_and_says_so",
     ),
     mutant(
         "certificate-counts-rows",
         "a certificate has one more field: the exact number of rows",
-        "fitting:run",
+        "fit.fit:run",
         {
             "seeded = session.source.seeded": (
                 "seeded = session.source.seeded\n"
@@ -322,7 +322,7 @@ MUTANTS = (
     mutant(
         "certificate-tells-the-time",
         "a certificate has one more field: when the rows had been read",
-        "certifying:certify",
+        "fit.certify:certify",
         {"**request.parameters, **notes}": "**request.parameters, **notes, 'made': __import__('time').time()}"},
         killer=LISTED + "[grid, k-means, add-remove]",
     ),
@@ -336,14 +336,14 @@ MUTANTS = (
     mutant(
         "public-field-by-rows",
         "a field that is listed as public follows the number of rows",
-        "fitting:run",
+        "fit.fit:run",
         {"dataset=dataset, receipt": "dataset=f'{table.rows()} rows', receipt"},
         killer=PUBLIC + "[grid, k-means, add-remove]",
     ),
     mutant(
         "points-in-the-order-of-rows",
         "which row comes first decides the order of the centres",
-        "fitting:run",
+        "fit.fit:run",
         {
             "seeded = session.source.seeded": (
                 "seeded = session.source.seeded\n"

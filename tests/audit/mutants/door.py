@@ -10,28 +10,28 @@ MUTANTS = (
     mutant(
         "release-without-plan",
         "a release that no plan holds is not refused",
-        "budget.plan:Reserve.draw",
+        "budget.accounting.plan:Reserve.draw",
         {"if self._undrawn[event] <= 0:": "if False:"},
         killer=DOOR + "test_nothing_beyond_the_reserve",
     ),
     mutant(
         "event-drawn-twice",
         "one payment serves any number of releases",
-        "budget.plan:Reserve.draw",
+        "budget.accounting.plan:Reserve.draw",
         {"self._undrawn[event] -= 1": "pass"},
         killer=DOOR + "test_nothing_beyond_the_reserve",
     ),
     mutant(
         "plan-beyond-the-budget",
         "a plan that does not fit into the budget is opened all the same",
-        "budget.plan:Reserve._take",
+        "budget.accounting.plan:Reserve._take",
         {" or not opened.within(self.promise.cost):": ":"},
         killer=DOOR + "test_no_plan_beyond_the_budget",
     ),
     mutant(
         "plans-forgotten",
         "each plan is compared with the whole budget, as if it were the only one",
-        "budget.plan:Reserve._take",
+        "budget.accounting.plan:Reserve._take",
         {"self._opened = opened": "pass"},
         killer=DOOR + "test_no_plan_beyond_the_budget",
     ),
@@ -82,7 +82,7 @@ MUTANTS = (
     mutant(
         "rows-read-at-once",
         "rows are read when the engine is made, before the charge",
-        "private.memory:MemoryEngine.__init__",
+        "private.engines.memory:MemoryEngine.__init__",
         {"self._blocks: list[Rows] = []": "self._blocks, self._read = read(), None"},
         killer=DOOR + "test_nothing_without_a_reserve",
     ),
@@ -149,14 +149,14 @@ MUTANTS = (
     mutant(
         "parts-overlap",
         "the parts of a split overlap, and are paid for as if they did not",
-        "private.memory:MemoryEngine.split",
+        "private.engines.memory:MemoryEngine.split",
         {"parted[i].append(rows)": "parted[i].append(rows); parted[i - 1].append(rows)"},
         killer=NARROW + "test_parts_are_disjoint_complete_and_paid_for_once",
     ),
     mutant(
         "parts-by-value",
         "the parts of a split are drawn by value",
-        "private.memory:MemoryEngine.split",
+        "private.engines.memory:MemoryEngine.split",
         {
             "part = (source.words(block.shape[1], np.uint64) % np.uint64(parts)).astype(np.int64)": (
                 "part = block[0].astype(np.int64) % parts"
@@ -174,7 +174,7 @@ MUTANTS = (
     mutant(
         "curator-pickled",
         "a curator can be copied and pickled, rows and all",
-        "private.engine:Sealed.__reduce_ex__",
+        "private.engines.base:Sealed.__reduce_ex__",
         {
             'raise TypeError(f"{type(self).__name__} holds private rows and cannot be pickled")': (
                 "return object.__reduce_ex__(self, protocol)"
@@ -185,7 +185,7 @@ MUTANTS = (
     mutant(
         "repr-counts",
         "the repr of an engine tells how many rows it holds",
-        "private.engine:Sealed.__repr__",
+        "private.engines.base:Sealed.__repr__",
         {
             'return f"<{type(self).__name__}>"': (
                 "return f\"<{type(self).__name__} {sum(b.shape[1] for b in getattr(self, '_blocks', []))} rows>\""
@@ -203,7 +203,7 @@ MUTANTS = (
     mutant(
         "log-counts",
         "the log tells how many rows were read",
-        "private.memory:MemoryEngine._load",
+        "private.engines.memory:MemoryEngine._load",
         {
             "self._blocks = self._read()": (
                 "self._blocks = self._read()\n"
@@ -228,14 +228,14 @@ MUTANTS = (
     mutant(
         "error-quotes-a-value",
         "the error about a column of text quotes the text",
-        "private.tables:numbers_of",
+        "private.tables.frames:numbers_of",
         {"is not numeric: it holds Python objects": "is not numeric: it holds {value!r}"},
         killer="unit/test_canary.py::test_no_error_holds_the_canary",
     ),
     mutant(
         "memory-error-tells-the-shape",
         "numpy's own error about memory, with the exact number of rows in it, reaches the caller",
-        "fitting:fit",
+        "fit.fit:fit",
         {'raise MemoryError("the rows do not fit into memory; what was charged stays charged") from None': "raise"},
         killer="unit/test_review_door.py::test_a_lack_of_memory_does_not_tell_the_number_of_rows",
     ),

@@ -112,7 +112,7 @@ MUTANTS = (
     mutant(
         "gaussian-discrete-for-free",
         "what discrete Gaussian noise costs beyond the continuous is not charged",
-        "budget.accountant:_compose",
+        "budget.accounting.accountant:_compose",
         {"epsilon + tally.gaussians * GAUSSIAN_EPSILON": "epsilon"},
         killer="unit/test_budget_accountant.py::test_every_gaussian_event_pays_for_being_discrete",
     ),

@@ -179,7 +179,7 @@ MUTANTS = (
     mutant(
         "blocks-in-sequence",
         "blocks are runs of consecutive rows: one more row shifts all that follow",
-        "private.memory:MemoryEngine.block_outputs",
+        "private.engines.memory:MemoryEngine.block_outputs",
         {
             "(source.words(count, np.uint64) % np.uint64(query.blocks)).astype(np.int64)": (
                 "np.arange(count) * query.blocks // max(1, count)"

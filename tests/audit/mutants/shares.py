@@ -16,14 +16,14 @@ MUTANTS = (
     mutant(
         "sample-drawn-twice",
         "a sample can be drawn again after it was read, for one payment",
-        "private.sampling:SampledTable.pieces",
+        "private.narrowed.thin:SampledTable.pieces",
         {"places, self._draw = self._draw(), None": "places = self._draw()"},
         killer="unit/test_sampling.py::test_a_sample_is_drawn_once_and_not_before_it_is_read",
     ),
     mutant(
         "sample-by-value",
         "who is in a sample depends on values",
-        "private.sampling:SampledTable.pieces",
+        "private.narrowed.thin:SampledTable.pieces",
         {
             "return self._table.chosen(columns, places)": (
                 "rows = np.concatenate([piece() for piece in self._table.pieces(columns)], axis=1)\n"
@@ -42,35 +42,35 @@ MUTANTS = (
     mutant(
         "sample-size-from-exact-n",
         "the rate of a sample comes from the exact number of rows",
-        "sampling:thin",
+        "fit.sample:thin",
         {"n = noisy_size(counter, noise)": "n = noisy_size(counter, noise) * 0 + table.rows()"},
         killer=CHECKS + "test_the_rate_of_a_sample_follows_from_a_noisy_number",
     ),
     mutant(
         "sample-amplified-beyond-the-rate",
         "the algorithm may spend on a sample what a smaller rate would allow",
-        "sampling:thin",
+        "fit.sample:thin",
         {"inner = reserve.on_sample(rate)": "inner = reserve.on_sample(rate / 2)"},
         killer=CHECKS + "test_what_is_spent_on_a_sample_amplifies_to_what_was_named",
     ),
     mutant(
         "fixed-sample-amplified-beyond-its-rate",
         "a fixed sample where rows are replaced is amplified by a smaller rate than size/number",
-        "sampling:_exact_size",
+        "fit.sample:_exact_size",
         {"reserve.on_sample(Fraction(size, n))": "reserve.on_sample(Fraction(size, n + size))"},
         killer=CHECKS + "test_what_is_spent_on_a_sample_amplifies_to_what_was_named",
     ),
     mutant(
         "poisson-under-replace-one",
         "rows are sampled by coins where they are replaced, for which the amplification is not proven",
-        "sampling:thin",
+        "fit.sample:thin",
         {"if reserve.promise.relation is Neighbours.REPLACE_ONE:": "if False:"},
         killer=CHECKS + "test_what_is_spent_on_a_sample_amplifies_to_what_was_named",
     ),
     mutant(
         "counted-before-the-charge",
         "where rows are replaced, a sample counts them before anything is charged",
-        "sampling:thin",
+        "fit.sample:thin",
         {"session.charge()": "pass"},
         killer="unit/test_sampling.py::test_the_public_number_of_rows_is_read_after_the_charge",
     ),
@@ -84,21 +84,21 @@ MUTANTS = (
     mutant(
         "sample-by-the-quicker-attempt",
         "rows are sampled on a cluster that takes the quicker of two attempts, whose coins then decide",
-        "private.spark:check_sampling",
+        "private.engines.spark:check_sampling",
         {'.lower() == "true"': ".lower() is None"},
         killer="unit/test_sampling.py::test_a_cluster_that_takes_the_quicker_of_two_attempts_draws_no_sample",
     ),
     mutant(
         "streamed-parts-overlap",
         "the parts of rows that are streamed from files overlap",
-        "private.rows:RowEngine.split",
+        "private.engines.rows:RowEngine.split",
         {"% np.uint64(parts) == np.uint64(part)": "% np.uint64(parts) <= np.uint64(part)"},
         killer=CHECKS + "test_parts_of_streamed_rows_are_disjoint_and_stay_the_same",
     ),
     mutant(
         "streamed-parts-redrawn",
         "every pass over a file draws its parts anew: in the end a row has been in all of them",
-        "private.rows:RowEngine.split",
+        "private.engines.rows:RowEngine.split",
         {'keyed_words(key, unit, rows.shape[1], purpose="part")': "source.words(rows.shape[1], np.uint64)"},
         killer=CHECKS + "test_parts_of_streamed_rows_are_disjoint_and_stay_the_same",
     ),
@@ -112,38 +112,38 @@ MUTANTS = (
     mutant(
         "cap-not-enforced",
         "all rows of a person count, whatever the cap",
-        "private.people:Ranked.smallest",
+        "private.narrowed.cap:Ranked.smallest",
         {"stay = within < most": "stay = within >= 0"},
         killer=PEOPLE + "test_every_row_of_a_person_has_the_same_chance",
     ),
     mutant(
         "cap-one-too-many",
         "one row more than the cap counts",
-        "private.people:Ranked.smallest",
+        "private.narrowed.cap:Ranked.smallest",
         {"stay = within < most": "stay = within <= most"},
         killer=PEOPLE + "test_every_row_of_a_person_has_the_same_chance",
     ),
     mutant(
         "cap-by-row-order",
         "a person's first rows count, in the order of the table",
-        "private.people:read_groups",
+        "private.narrowed.cap:read_groups",
         {"names.ranks(low, high, row, none)": "np.arange(len(low), dtype=np.uint64)"},
         killer=CHECKS + "test_which_rows_of_a_person_count_is_decided_by_a_key",
     ),
     mutant(
         "cap-of-everybody",
         "people are not told apart by one half of their name: strangers share a cap, and move one another's rows",
-        "private.names:Names.people",
+        "private.narrowed.names:Names.people",
         {"numbers = ids.to_numpy": "ids = pc.bit_wise_and(ids, 1)\n    numbers = ids.to_numpy"},
         killer=CHECKS + "test_nobody_elses_rows_move_when_a_person_joins",
     ),
     mutant(
         "rows-without-an-id-count",
         "rows without an id share a bucket, in which one displaces another's",
-        "private.ids:has_id",
+        "private.tables.ids:has_id",
         {"return np.asarray(there": "return np.ones(len(ids), dtype=np.bool_)\n    return np.asarray(there"},
         also={
-            "private.names:Names.people": {
+            "private.narrowed.names:Names.people": {
                 "if not pa.types.is_integer(ids.type):": (
                     "ids = ids.fill_null(0 if pa.types.is_integer(ids.type) else b'')\n"
                     "    if not pa.types.is_integer(ids.type):"
@@ -155,21 +155,21 @@ MUTANTS = (
     mutant(
         "ids-hashed-like-keys",
         "the name of somebody called like a purpose of the key is that key",
-        "private.names:Names._texts",
+        "private.narrowed.names:Names._texts",
         {", person=TEXT)": ', person=b"covey purpose")'},
         killer=PEOPLE + "test_no_id_is_hashed_as_anything_else",
     ),
     mutant(
         "epsilon-for-each-row",
         "every row of a person may cost all of epsilon",
-        "budget.people:row_cost",
+        "budget.accounting.groups:row_cost",
         {"each = person.epsilon / rows": "each = person.epsilon"},
         killer=CHECKS + "test_rows_of_a_person_cost_no_more_than_the_person",
     ),
     mutant(
         "delta-divided-like-epsilon",
         "delta is divided by the rows of a person, which group privacy does not allow",
-        "budget.people:row_cost",
+        "budget.accounting.groups:row_cost",
         {
             (
                 "delta = Fraction(int((steps * (1 - SLACK)).to_integral_value(rounding=ROUND_FLOOR)), DELTA_STEPS)"
@@ -180,63 +180,63 @@ MUTANTS = (
     mutant(
         "cap-chosen-exactly",
         "the cap is chosen by the exact numbers of people",
-        "people:_noisy_people",
+        "fit.people:_noisy_people",
         {"return curator.release(query, noise)": "curator.release(query, noise); return curator._engine.total(query)"},
         killer=CHECKS + "test_the_choice_of_a_cap_is_noisy",
     ),
     mutant(
         "cap-chosen-for-nothing",
         "the choice of the cap is not taken off epsilon",
-        "people:cap",
+        "fit.people:cap",
         {"choosing = whole.part(": "choosing = Reserve(whole.promise).part("},
         killer=PEOPLE + "test_the_choice_of_m_is_noisy_and_paid_for",
     ),
     mutant(
         "person-under-replace-one",
         "people with several rows are accepted where rows are replaced, for which there is no proof",
-        "budget.promise:Kind.__post_init__",
+        "budget.accounting.promise:Kind.__post_init__",
         {"if self.relation is Neighbours.REPLACE_ONE and self.unit is not None:": "if False:"},
         killer=CHECKS + "test_people_and_zones_are_refused_where_rows_are_replaced",
     ),
     mutant(
         "zone-dense",
         "a zone keeps a tenth more of its rows than its epsilon allows",
-        "zones:keeping",
+        "fit.zones:keeping",
         {"return Probability(bounds).leading(64)": "return min(ALWAYS, Probability(bounds).leading(64) * 11 // 10)"},
         killer=CHECKS + "test_a_zone_keeps_as_many_rows_as_its_epsilon_allows",
     ),
     mutant(
         "zone-rate-linear",
         "a zone keeps the share ε_zone/ε of its rows: too many",
-        "zones:keeping",
+        "fit.zones:keeping",
         {"return Probability(bounds).leading(64)": "return int(ALWAYS * zone / whole)"},
         killer=CHECKS + "test_a_zone_keeps_as_many_rows_as_its_epsilon_allows",
     ),
     mutant(
         "zones-not-thinned",
         "rows in a zone are all kept",
-        "private.zones:Coins.keep",
+        "private.narrowed.zones:Coins.keep",
         {"words <= self.last_words(rows)": "words <= np.uint64(2**64 - 1)"},
         killer=CHECKS + "test_rows_of_a_zone_are_kept_at_its_rate",
     ),
     mutant(
         "zones-redrawn",
         "every pass draws the coins of a zone anew: in the end all of its rows have counted",
-        "private.zones:ZonedTable._kept",
+        "private.narrowed.zones:ZonedTable._kept",
         {"keyed_words(self._key, number,": "keyed_words(__import__('os').urandom(len(self._key)), number,"},
         killer=CHECKS + "test_rows_of_a_zone_are_kept_at_its_rate",
     ),
     mutant(
         "zone-under-replace-one",
         "zones are accepted where rows are replaced, for which there is no proof",
-        "zones:read_zones",
+        "fit.zones:read_zones",
         {"if neighbours is not Neighbours.ADD_REMOVE:": "if False:"},
         killer=CHECKS + "test_people_and_zones_are_refused_where_rows_are_replaced",
     ),
     mutant(
         "zone-looser-than-the-rest",
         "a zone with a larger epsilon than all other rows is accepted",
-        "zones:read_zones",
+        "fit.zones:read_zones",
         {
             "if float_at_least(area.epsilon) >= float_at_least(epsilon):": (
                 "if area.epsilon >= epsilon:\n            rates.append(ALWAYS)\n            continue\n        if False:"
@@ -247,28 +247,28 @@ MUTANTS = (
     mutant(
         "zone-wound-twice",
         "a ring that winds around itself is taken: its middle is outside by crossings, and its rows are unprotected",
-        "rings:check_rings",
+        "geo.rings:check_rings",
         {"same & (crosses | touches)": "same & (crosses & touches)"},
         killer="unit/test_rings.py::test_a_ring_that_meets_itself_is_refused[wound twice]",
     ),
     mutant(
         "zone-outside-the-bounds",
         "a zone that no row can be in is taken, and its epsilon printed",
-        "zones:_check_told",
+        "fit.zones:_check_told",
         {"if next(rows) is None:": "if next(rows) is None and False:"},
         killer="unit/test_zones_witness.py::test_a_zone_whose_epsilon_nobody_gets_is_refused_by_name[outside]",
     ),
     mutant(
         "zone-under-a-stricter-one",
         "a zone that stricter ones cover is taken: its rows get another epsilon than the one that is printed",
-        "zones_witness:find_rows",
+        "fit.witness:find_rows",
         {"points[seen == number]": "points[seen > 0]"},
         killer="unit/test_zones_witness.py::test_a_zone_whose_epsilon_nobody_gets_is_refused_by_name[twice]",
     ),
     mutant(
         "merge-drops-a-choice",
         "a merged certificate leaves out how the level of a part was chosen, unless the choice is not covered",
-        "release:Certificate._zones_and_choice",
+        "published.release:Certificate._zones_and_choice",
         {"in part._own_words():": "in (each for each in part._own_words() if UNCOVERED in each):"},
         killer="unit/test_coreset_merge.py::test_a_merge_keeps_what_each_part_says_of_its_zones_and_its_level",
     ),
@@ -315,7 +315,7 @@ MUTANTS = (
     mutant(
         "levels-of-people-priced-as-rows",
         "the slider's noise for a person with m rows is that for a single row",
-        "levels:_run",
+        "fit.slider:_run",
         {
             "reserve.for_rows(cap=person.rows), [epsilon / person.rows for epsilon in each]": (
                 "Reserve(Promise.of(each[-1])), each"
@@ -326,14 +326,14 @@ MUTANTS = (
     mutant(
         "levels-of-people-uncapped",
         "the slider counts all rows of a person, with noise for m of them",
-        "levels:_run",
+        "fit.slider:_run",
         {"kept = cap_rows(kept, domain, person.column, most=person.rows, key=new_key(session.source))": "pass"},
         killer="unit/test_levels_people.py::test_a_person_with_many_rows_moves_every_level_by_at_most_m_rows",
     ),
     mutant(
         "level-chosen-for-nothing",
         "a level that was chosen by looking at the slider promises its own epsilon",
-        "levels_words:choice",
+        "published.levels.words:choice",
         {"own.epsilon if chosen == ALONE else whole.epsilon": "own.epsilon"},
         killer=CHECKS + "test_a_level_chosen_on_the_slider_promises_the_least_private",
     ),

@@ -1,0 +1,1 @@
+"""The default: a tree of boxes in few columns, a private subspace and clipped residuals in many (docs/auto.md)."""

@@ -1,0 +1,202 @@
+"""`auto` in more than 4 dimensions: a private subspace, a private tree in it, and rounds of clipped residuals."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.algorithms.auto.shares import Shares, Vector, choose_shares, deviation, drawable
+from covey.algorithms.auto.synopsis import Leaves, count_leaves, inside
+from covey.algorithms.kit import LatticeCoreset, Outcome, learn_size
+from covey.post.distances import add_up, nearest
+from covey.post.leaves import cluster, kept_weights
+from covey.post.subspace import (
+    Subspace,
+    gained,
+    middles_of_mass,
+    outer_radius,
+    principal_axes,
+    shrunk_steps,
+    smooth_columns,
+    widest_columns,
+)
+from covey.private.curator import Curator
+from covey.public import Domain
+from covey.queries.moments import MeanSums, SecondMoments, Variances
+from covey.queries.norms import NormCounts
+from covey.queries.projection import Projection
+from covey.queries.residuals import ResidualSums
+from covey.queries.tree import Tree
+
+Floats = NDArray[np.float64]
+Moments = TypeVar("Moments", MeanSums, SecondMoments, Variances)
+
+SIZE_SHARE = (1, 49)  # of epsilon: 2% for the noisy number of rows
+RADII = 40  # from twice the domain's radius down, four to a halving
+STRICTNESS = 0.6
+L1_LENGTH = 0.8
+
+
+def from_subspace(
+    curator: Curator,
+    *,
+    k: int,
+    epsilon: Fraction,
+    delta: Fraction,
+    objective: str,
+    public_rng: np.random.Generator,
+    keep_synopsis: bool,
+) -> Outcome:
+    """k centres: find where the rows are and their main axes, cluster a tree there, then refine in the full space.
+
+    Guarantee: (epsilon, delta)-DP, or epsilon-DP for delta 0. A first plan holds the noisy number of rows (nothing
+    under replace-one); the second, whose shares are chosen from it, everything else. What each release looks at (the
+    centre, radius, axes, boxes and centres) comes from earlier releases; how much noise it gets does not.
+    """
+    domain = curator.domain
+    size, left = learn_size(curator, epsilon, share=SIZE_SHARE)
+    size = max(size, 1)
+    shares = choose_shares(d=domain.dimension, k=k, size=size, epsilon=left, delta=delta, neighbours=curator.neighbours)
+    curator.reserve(shares.plan)
+    middle, radius = _where_the_rows_are(curator, shares, size)
+    subspace = _main_axes(curator, shares, size, middle=middle, radius=radius, k=k)
+    projection, half = _projection(subspace, middle=middle, radius=radius, width=shares.width, domain=domain)
+    leaves = _tree(curator, projection, half, shares)
+    points = middles_of_mass(leaves.lower, leaves.upper, half=half, deviations=np.sqrt(subspace.variances))
+    weights = kept_weights(leaves.counts, scale=leaves.scale, strictness=STRICTNESS)
+    stand = weights > 0
+    found = cluster(points[stand], weights[stand], k=k, lower=-half, upper=half, objective=objective, rng=public_rng)
+    heavy = _cluster_weights(points[stand], weights[stand], found.centres, size=size, scale=leaves.scale)
+    centres = inside(middle + found.centres @ subspace.axes.T, domain)
+    between = float(heavy @ np.square(found.centres).sum(axis=1)) / float(heavy.sum())
+    within = max(subspace.scatter - between, 0.05 * subspace.scatter)
+    centres = _refined(
+        curator,
+        centres,
+        shares=shares,
+        weights=heavy,
+        subspace=subspace,
+        projection=projection,
+        within=within,
+        radius=radius,
+        reach=shares.reach if objective == "k-means" else shares.reach / 2,
+    )
+    lifted = inside(middle + points @ subspace.axes.T, domain)
+    coreset = LatticeCoreset(lifted, leaves.counts) if keep_synopsis else None
+    notes = {
+        "synopsis": "tree in a subspace",
+        "axes": int(subspace.axes.shape[1]),
+        "leaves": len(weights),
+        "leaves_kept": int(stand.sum()),
+        "rounds": len(shares.rounds),
+    }
+    sizes = add_up(nearest(points, found.centres), leaves.counts, k)  # of all leaves, as in few columns
+    return Outcome(centres, sizes, notes, coreset=coreset)
+
+
+def _where_the_rows_are(curator: Curator, shares: Shares, size: float) -> tuple[Floats, float]:
+    """A middle of the rows, and a radius about it that nearly all of them are within."""
+    domain = curator.domain
+    reach = math.sqrt(domain.row_l2_squared)
+    first = _moments(MeanSums, curator, np.zeros(domain.dimension), reach, shares.mean)
+    mean = first.shift(curator.release(first, shares.mean)) / size
+    if not shares.gaussian and domain.dimension > 8:
+        spread = deviation(shares.mean, first.sensitivity(curator.neighbours)) * float(first.clip.units[0]) / size
+        mean = smooth_columns(mean, deviation=spread)
+    mean = inside(mean[None], domain)[0]
+    radii = 2 * reach * 2.0 ** (-np.arange(RADII) / 4)[::-1]
+    norms = NormCounts(domain, mean, radii)
+    counts = norms.counts(curator.release(norms, shares.norms))
+    scale = deviation(shares.norms, norms.sensitivity(curator.neighbours)) / math.sqrt(2)
+    radius = outer_radius(counts, radii, size=size, coverage=shares.coverage, scale=scale)
+    again = _moments(MeanSums, curator, mean, radius, shares.recentre)
+    shift = again.shift(curator.release(again, shares.recentre)) / size
+    if not shares.gaussian:
+        spread = deviation(shares.recentre, again.sensitivity(curator.neighbours)) * float(again.clip.units[0]) / size
+        shift *= max(0.0, 1 - domain.dimension * spread**2 / max(float(shift @ shift), 1e-300))
+    return inside((mean + shift)[None], domain)[0], radius
+
+
+def _main_axes(curator: Curator, shares: Shares, size: float, *, middle: Floats, radius: float, k: int) -> Subspace:
+    if shares.full_moments:
+        query = _moments(SecondMoments, curator, middle, radius, shares.moments)
+        matrix = query.matrix(curator.release(query, shares.moments))
+        spread = deviation(shares.moments, query.sensitivity(curator.neighbours))
+        noise = spread * float(query.clip.units[0]) ** 2 / query.weights[1]
+        return principal_axes(matrix, size=size, radius=radius, noise=noise, k=k)
+    diagonal = _moments(Variances, curator, middle, radius, shares.moments)
+    squares = diagonal.squares(curator.release(diagonal, shares.moments))
+    spread = deviation(shares.moments, diagonal.sensitivity(curator.neighbours))
+    return widest_columns(squares, size=size, radius=radius, noise=spread * float(diagonal.clip.units[0]) ** 2, k=k)
+
+
+def _moments(kind: type[Moments], curator: Curator, centre: Floats, radius: float, noise: Vector) -> Moments:
+    """A query in units as fine as its noise allows: a very small epsilon asks for more noise than can be drawn."""
+    unit_limit = kind.finest
+    query = kind(curator.domain, centre, radius, unit_limit=unit_limit)
+    while not drawable(noise, query.sensitivity(curator.neighbours)):
+        unit_limit //= 2
+        query = kind(curator.domain, centre, radius, unit_limit=unit_limit)
+    return query
+
+
+def _projection(
+    subspace: Subspace, *, middle: Floats, radius: float, width: float, domain: Domain
+) -> tuple[Projection, Floats]:
+    """The map to the subspace, and the half-widths of the box there, in lattice units: `width` standard deviations."""
+    unit = Projection.unit(domain)
+    half = np.maximum(np.minimum(width * np.sqrt(subspace.variances), radius), 1.0)
+    matrix = np.rint(subspace.axes.T * unit).astype(np.int64)
+    return Projection(matrix, middle, np.rint(half * unit).astype(np.int64), domain), half
+
+
+def _tree(curator: Curator, projection: Projection, half: Floats, shares: Shares) -> Leaves:
+    """The leaves of a private tree in the subspace, in lattice units about the middle."""
+    narrow = curator.project(projection)
+    tree = Tree(narrow.domain, widths=tuple(half.tolist()), axes_per_split=2)
+    found = count_leaves(narrow, tree, splits=shares.tree, noise=shares.counts)
+    unit = half / (narrow.domain.limit + 0.5)  # boxes reach half a lattice step beyond the outermost points
+    return Leaves(found.lower * unit, found.upper * unit, found.counts, found.scale)
+
+
+def _cluster_weights(points: Floats, weights: Floats, centres: Floats, *, size: float, scale: float) -> Floats:
+    """How many rows each cluster has: its leaves', scaled up to the number of rows, and never below their noise."""
+    label = nearest(points, centres)
+    rows = add_up(label, weights, len(centres)) * (size / max(float(weights.sum()), 1.0))
+    leaves = np.bincount(label, minlength=len(centres))
+    return np.maximum(rows, 2 * scale * np.sqrt(2.0 * np.maximum(leaves, 1)))
+
+
+def _refined(
+    curator: Curator,
+    centres: Floats,
+    *,
+    shares: Shares,
+    weights: Floats,
+    subspace: Subspace,
+    projection: Projection,
+    within: float,
+    radius: float,
+    reach: float,
+) -> Floats:
+    """Rounds of noisy residual sums, clipped to about the size of a residual, the first judged in the subspace."""
+    clip = None
+    for number, noise in enumerate(shares.rounds):
+        wanted = reach * math.sqrt(within)
+        clip = min(wanted, radius) if clip is None else min(max(wanted, clip / 2), clip)
+        judged = projection if number == 0 else None
+        if shares.gaussian:
+            sums = ResidualSums(curator.domain, centres, clip, projection=judged)
+        else:  # a residual of this length has an L1 norm of about 0.8·√d times it, if it points nowhere in particular
+            length = clip * L1_LENGTH * math.sqrt(curator.domain.dimension)
+            sums = ResidualSums(curator.domain, centres, length, projection=judged, norm="l1")
+        shifts = sums.shifts(curator.release(sums, noise)) / weights[:, None]
+        spread = deviation(noise, sums.sensitivity(curator.neighbours)) * sums.clip.units / weights
+        steps = shrunk_steps(shifts, spread, weights, subspace.axes)
+        centres = inside(sums.centres + steps, curator.domain)
+        within = max(within - max(gained(steps, shifts, spread, weights), 0.0), 0.02 * subspace.scatter)
+    return centres

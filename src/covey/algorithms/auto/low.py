@@ -1,0 +1,130 @@
+"""`auto` in up to 4 dimensions: noisy counts of boxes that fill the whole space, clustered for free."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.algorithms.auto.synopsis import Leaves, count_leaves, inside
+from covey.algorithms.kit import LatticeCoreset, Outcome, learn_size
+from covey.budget.accounting.plan import Plan, split
+from covey.noise.mechanisms import DiscreteLaplace
+from covey.noise.tree import PrivTree
+from covey.post.distances import add_up, nearest
+from covey.post.leaves import cluster, kept_weights, recentre, without_outliers
+from covey.private.curator import Curator
+from covey.public import Neighbours
+from covey.queries.counts import CellCounts
+from covey.queries.grid import Grid
+from covey.queries.tree import Tree
+
+TREE_SHARE, COUNT_SHARE = 45, 55  # of epsilon
+STRICTNESS = 0.65
+
+# When rows are few for the budget and fill the box evenly, a grid with all of the budget is better than a tree.
+SIZE_SHARE = (1, 49)  # of epsilon: 2% for the noisy number of rows, in 2 and 3 dimensions
+FEW = 125  # rows x epsilon for each centre: with more, a tree is fine enough anywhere
+LOOK = {2: 40, 3: 113}  # by dimension: rows x the epsilon of a look at 4 cells per axis, to know evenness to about 20%
+LOOK_CELLS = 4
+MOST_FOR_LOOK = Fraction(14, 100)  # of epsilon
+EVEN = 0.4  # 1: rows fill the box evenly; 1/cells: all are in one cell
+GRID_STRICTNESS = 0.5
+
+
+def from_boxes(
+    curator: Curator,
+    *,
+    k: int,
+    epsilon: Fraction,
+    objective: str,
+    public_rng: np.random.Generator,
+    keep_synopsis: bool,
+) -> Outcome:
+    """k centres from noisy counts of boxes: of a private tree that is finer where rows are, or of a grid.
+
+    Guarantee: epsilon-DP. In 2 and 3 dimensions a noisy number of rows (2%; public under replace-one) decides whether
+    to look at 4 cells per axis (at most 14%), and what that shows decides between grid and tree: each choice, from
+    released values, starts a plan. A tree takes 45% of the rest for all its splits together and 55% for one count per
+    leaf; a grid takes all of it for its cells. Edge cases: a tree on no rows is a small random one; rows all in one
+    place grow it to the lattice's resolution; counts that do not stand out of the noise weigh nothing in the search.
+    """
+    size, left = 0, epsilon
+    if curator.domain.dimension in LOOK:
+        size, left = learn_size(curator, epsilon, share=SIZE_SHARE)
+    even, left = _looks_even(curator, left, size=size, k=k)
+    leaves = _grid(curator, left, size=size, k=k) if even else _tree(curator, left)
+    strictness = GRID_STRICTNESS if even else STRICTNESS
+    weights = kept_weights(leaves.counts, scale=leaves.scale, strictness=strictness)
+    lower, upper = curator.domain.corners
+    points = leaves.points
+    weights = without_outliers(
+        points,
+        leaves.widths,
+        weights,
+        k=k,
+        scale=leaves.scale,
+        leaves=len(weights),
+        lower=lower,
+        upper=upper,
+        rng=public_rng,
+    )
+    stand = weights > 0
+    found = cluster(points[stand], weights[stand], k=k, lower=lower, upper=upper, objective=objective, rng=public_rng)
+    centres = found.centres
+    if objective == "k-means":
+        centres = recentre(points, leaves.widths, leaves.counts, weights, centres, scale=leaves.scale)
+    coreset = LatticeCoreset(points, leaves.counts, leaves.widths) if keep_synopsis else None
+    notes = {"synopsis": "grid" if even else "tree", "leaves": len(weights), "leaves_kept": int(stand.sum())}
+    centres = inside(centres, curator.domain)
+    sizes = add_up(nearest(points, centres), leaves.counts, k)  # of all leaves: those that stand out alone fall short
+    return Outcome(centres, sizes, notes, coreset=coreset)
+
+
+def _looks_even(curator: Curator, epsilon: Fraction, *, size: int, k: int) -> tuple[bool, Fraction]:
+    """Whether few rows fill the box evenly, and what is left of epsilon. Looks only where a grid could be better."""
+    d, sides = curator.domain.dimension, _sides(curator)
+    if d not in LOOK or size < 1 or size * epsilon > FEW * k * sides:
+        return False, epsilon
+    amount = Fraction(LOOK[d] * sides, size)
+    if amount > MOST_FOR_LOOK * epsilon:
+        return False, epsilon
+    noise = DiscreteLaplace(amount)
+    curator.reserve(Plan((noise.event(),)))
+    counts = curator.release(CellCounts(Grid(curator.domain, LOOK_CELLS)), noise)
+    return evenness(counts.astype(np.float64), scale=float(sides / amount)) > EVEN, epsilon - amount
+
+
+def evenness(counts: NDArray[np.float64], *, scale: float) -> float:
+    """How evenly rows fill cells: (Σ c)²/(cells·Σ c²), from noisy counts, a standard deviation on the low side."""
+    even = max(float(counts.sum()), 1.0) ** 2 / len(counts)
+    squares = float(np.square(counts).sum()) - 2 * scale**2 * len(counts)
+    return even / max(squares + scale**2 * math.sqrt(20 * len(counts)), even)
+
+
+def _grid(curator: Curator, epsilon: Fraction, *, size: int, k: int) -> Leaves:
+    """A grid of about 12 cells for each centre, or a quarter of rows x epsilon, but at most half of that."""
+    sides = _sides(curator)
+    signal = size * float(epsilon) / sides
+    cells = min(max(12.0 * k, signal / 4), signal / 2)
+    grid = Grid(curator.domain, max(2, round(cells ** (1 / curator.domain.dimension))))
+    noise = DiscreteLaplace(epsilon)
+    curator.reserve(Plan((noise.event(),)))
+    counts = curator.release(CellCounts(grid), noise)
+    middles, half = grid.midpoints(), (curator.domain.limit + 0.5) / grid.per_axis
+    return Leaves(middles - half, middles + half, counts.astype(np.float64), float(sides / epsilon))
+
+
+def _tree(curator: Curator, epsilon: Fraction) -> Leaves:
+    tree = Tree(curator.domain, axes_per_split=curator.domain.dimension)
+    for_tree, for_counts = split(epsilon, TREE_SHARE, COUNT_SHARE)
+    splits, noise = PrivTree(for_tree, tree.fan_out), DiscreteLaplace(for_counts)
+    curator.reserve(Plan((splits.event(), noise.event())))
+    return count_leaves(curator, tree, splits=splits, noise=noise)
+
+
+def _sides(curator: Curator) -> int:
+    """How many cells a person can change: one, or two if a row is replaced."""
+    return 2 if curator.neighbours is Neighbours.REPLACE_ONE else 1

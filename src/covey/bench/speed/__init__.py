@@ -1,0 +1,1 @@
+"""`covey bench speed`: ratios of times in one run."""

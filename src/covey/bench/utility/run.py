@@ -1,0 +1,268 @@
+"""`covey bench utility`: the cost of private centres relative to ordinary k-means, set by set and ε by ε.
+
+Writes a JSON document for each system that is measured, and from all of them in the folder a table (table.md) and a
+plot (utility.png). Finished runs are kept in tasks.jsonl; one made by other sources of Covey is not used again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import covey
+from covey.bench import sets
+from covey.bench.peers.figures import SOURCE, diffprivlib_python
+from covey.bench.runner import Answer, Report, Store, Task, run_tasks
+from covey.bench.utility.report import markdown, terminal
+from covey.bench.utility.tasks import System, baseline_task, fingerprint_once, fit_task, perform
+from covey.errors import ParameterError
+from covey.files import write_whole
+
+WHAT = "cost of private centres relative to ordinary k-means"
+EPSILONS, RUNS = (0.1, 0.5, 1.0, 2.0), 10
+QUICK_SETS, QUICK_EPSILONS, QUICK_RUNS, QUICK_ROWS = ("s1", "adult_num", "gaussians_64"), (0.5, 1.0), 2, 2000
+MOST_RUNS = 1000
+STAMP = ("covey", "code")  # what --keep overlooks
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What to measure; what is left empty is the whole suite, or the quick one."""
+
+    systems: tuple[str, ...] = ("covey:auto",)
+    names: tuple[str, ...] = ()
+    epsilons: tuple[float, ...] = ()
+    runs: int | None = None
+    pure: bool = False
+    objective: str = "k-means"
+    parameters: dict[str, Any] = field(default_factory=dict)
+    quick: bool = False
+    keep: bool = False
+
+    def which(self) -> list[sets.DataSet]:
+        known = {each.name: each for each in sets.UTILITY}
+        names = self.names or (QUICK_SETS if self.quick else tuple(known))
+        for name in names:
+            if name not in known:
+                raise ParameterError("sets", f"{name!r} is none of {', '.join(known)}")
+        return [each for each in sets.UTILITY if each.name in names]
+
+    def levels(self) -> tuple[float, ...]:
+        levels = self.epsilons or (QUICK_EPSILONS if self.quick else EPSILONS)
+        if not all(1e-6 <= each <= 1e4 for each in levels):
+            raise ParameterError("eps", "must be numbers between 0.000001 and 10000, separated by commas")
+        return tuple(sorted(set(levels)))
+
+    def repeats(self) -> int:
+        runs = self.runs if self.runs is not None else QUICK_RUNS if self.quick else RUNS
+        if not 1 <= runs <= MOST_RUNS:
+            raise ParameterError("runs", f"must be a whole number from 1 to {MOST_RUNS}")
+        return runs
+
+    def chosen(self) -> list[System]:
+        if self.objective not in ("k-means", "k-median"):
+            raise ParameterError("objective", "must be 'k-means' or 'k-median'")
+        chosen = [System.parse(each, pure=self.pure, parameters=self.parameters) for each in self.systems]
+        if self.objective == "k-median" and not all(each.algorithm for each in chosen):
+            raise ParameterError("objective", "k-median is measured for covey:ALGORITHM only")
+        return list({each.label: each for each in chosen}.values())
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One place of the table: a set and an ε, and its runs."""
+
+    which: sets.DataSet
+    size: int
+    rows: str  # checksum
+    epsilon: float
+    baseline: Task
+    make: Callable[..., Task]  # the task of a run
+
+
+def run(request: Request, *, data: Path | None, out: Path, report: Report | None, say: Callable[[str], None]) -> None:
+    """Measure what is not measured yet, then write every file."""
+    systems, which, levels, runs = request.chosen(), request.which(), request.levels(), request.repeats()
+    needs_files = not request.quick and any(not each.ball for each in which)
+    folder = sets.data_folder(data) if needs_files else None
+    store = Store(out / "tasks.jsonl")
+    python = None
+    if any(each.name == "diffprivlib" for each in systems):
+        python = diffprivlib_python(say)
+        systems = [each for each in systems if each.name != "diffprivlib" or python is not None]
+        if not systems:
+            return
+    n = QUICK_ROWS if request.quick else None
+    cells: dict[str, list[Cell]] = {each.label: [] for each in systems}
+    tasks: dict[str, Task] = {}
+    old = stamped(store) if request.keep else {}
+    for each in which:
+        loaded = sets.load(each, folder, rows=n)
+        rows = sets.checksum(loaded)
+        source: dict[str, Any] = {"name": each.name, "rows": rows, "n": n, "objective": request.objective}
+        baseline = baseline_task(**source)
+        tasks[baseline.key] = baseline
+        for system in systems:
+            for epsilon in levels:
+                make = partial(fit_task, system, **source, size=len(loaded), epsilon=epsilon)
+                cells[system.label].append(Cell(each, len(loaded), rows, epsilon, baseline, make))
+                for i in range(runs):
+                    task = make(run=i)
+                    if answer_of(task, store, old) is None:
+                        tasks[task.key] = task
+        del loaded
+    ready = sum(task.key in store.answers for task in tasks.values())
+    say(f"{len(tasks) - ready} runs to do. Interrupt at any time: a later call goes on.")
+    work = partial(
+        perform, data=None if folder is None else str(folder), python=None if python is None else str(python)
+    )
+    run_tasks(list(tasks.values()), work=work, store=store, report=report)
+    for system in systems:
+        path = out / f"{system.file}{suffix(request)}.json"
+        found = [measured(cell, store, old) for cell in cells[system.label]]
+        document = describe(system, request, merged(found, path, request))
+        write_whole(path, (as_json(document) + "\n").encode())
+        say(terminal(document))
+    documents = all_documents(out, request)
+    write_whole(out / f"table{suffix(request)}.md", markdown(documents).encode())
+    say(f"Wrote {', '.join(each.file + suffix(request) + '.json' for each in systems)}, table{suffix(request)}.md")
+    if not draw(documents, out / f"utility{suffix(request)}.png"):
+        say("The plot needs matplotlib, which is not installed: pip install 'covey[plot]'")
+
+
+def suffix(request: Request) -> str:
+    return "" if request.objective == "k-means" else f"-{request.objective}"
+
+
+def unstamped(key: str) -> str:
+    """A task's key without the state of the sources that did it."""
+    kind, _, text = key.partition(" ")
+    parameters = {name: value for name, value in json.loads(text).items() if name not in STAMP}
+    return f"{kind} {json.dumps(parameters, sort_keys=True)}"
+
+
+def stamped(store: Store) -> dict[str, str]:
+    """For every task but for the state of the sources, the newest that was done."""
+    return {unstamped(key): key for key in store.answers}
+
+
+def answer_of(task: Task, store: Store, old: dict[str, str]) -> tuple[str, Answer] | None:
+    """The key and the answer of a task, or of the same with other sources if `old` knows it."""
+    key = task.key if task.key in store.answers else old.get(unstamped(task.key)) if old else None
+    return None if key is None else (key, store.answers[key])
+
+
+def measured(cell: Cell, store: Store, old: dict[str, str]) -> dict[str, Any]:
+    """The mean of all runs there are of a cell, also of those that an earlier call with more runs made."""
+    found = [each for i in range(MOST_RUNS) if (each := answer_of(cell.make(run=i), store, old)) is not None]
+    answers = [answer for _, answer in found]
+    parameters = [json.loads(key.partition(" ")[2]) for key, _ in found]
+    baseline = store.answers[cell.baseline.key]["cost"]
+    row: dict[str, Any] = {
+        "set": cell.which.name,
+        "k": cell.which.k,
+        "n": cell.size,
+        "d": cell.which.dimension,
+        "rows": cell.rows,
+        "epsilon": cell.epsilon,
+        "delta": parameters[0].get("delta"),
+        "code": sorted({each["code"] for each in parameters if "code" in each}),
+        "baseline": baseline,
+    }
+    refused = [each["refused"] for each in answers if "refused" in each]
+    if refused:
+        return {**row, "refused": refused[0]}
+    ratios = np.array([each["cost"] / baseline for each in answers])
+    error = float(ratios.std(ddof=1)) / len(ratios) ** 0.5 if len(ratios) > 1 else None
+    chosen = sorted({each["chosen"] for each in answers if each.get("chosen")})
+    seconds, cpu = (np.median([each[clock] for each in answers]) for clock in ("seconds", "cpu"))
+    return {
+        **row,
+        "runs": len(ratios),
+        "ratio": float(ratios.mean()),
+        "se": error,
+        "seconds": float(seconds),
+        "cpu": float(cpu),  # what a busy machine does not change much
+        **({"chosen": chosen} if chosen else {}),
+    }
+
+
+def merged(found: list[dict[str, Any]], path: Path, request: Request) -> list[dict[str, Any]]:
+    """What was measured now, and what an earlier call with other sets or ε measured with the same sources."""
+    have = {(row["set"], row["epsilon"]) for row in found}
+    document = read_document(path)
+    before = document["cells"] if document is not None and document["quick"] is request.quick else []
+    for row in before:
+        current = not row["code"] or row["code"] == [fingerprint_once()]
+        if (row["set"], row["epsilon"]) not in have and (current or request.keep):
+            found.append(row)
+    place = {each.name: i for i, each in enumerate(sets.UTILITY)}
+    return sorted(found, key=lambda row: (place.get(row["set"], len(place)), row["epsilon"]))
+
+
+def describe(system: System, request: Request, cells: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "what": WHAT,
+        "system": system.name,
+        "label": system.label,
+        "parameters": system.parameters,
+        "pure": system.pure,
+        "objective": request.objective,
+        "quick": request.quick,
+        "published": SOURCE,
+        "machine": {
+            "cpus": os.cpu_count(),
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "covey": covey.__version__,
+        },
+        "cells": cells,
+    }
+
+
+def as_json(document: dict[str, Any]) -> str:
+    """One line per cell: short, and fit for comparing two runs."""
+    rounded = json.loads(json.dumps(document), parse_float=lambda text: float(f"{float(text):.6g}"))
+    head = json.dumps({name: value for name, value in rounded.items() if name != "cells"}, indent=1)
+    lines = ",\n".join(map(json.dumps, rounded["cells"]))
+    return f'{head[:-2]},\n "cells": [\n{lines}\n]\n}}'
+
+
+def read_document(path: Path) -> dict[str, Any] | None:
+    """A document of this benchmark, or None for any other file."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return document if isinstance(document, dict) and document.get("what") == WHAT else None
+
+
+def all_documents(out: Path, request: Request) -> list[dict[str, Any]]:
+    """Every system measured in this folder in the same way: Covey's first, `auto` before the others."""
+    documents = [each for path in sorted(out.glob("*.json")) if (each := read_document(path)) is not None]
+    alike = [each for each in documents if (each["objective"], each["quick"]) == (request.objective, request.quick)]
+    return sorted(alike, key=place_of)
+
+
+def place_of(document: dict[str, Any]) -> tuple[bool, bool, str]:
+    name = document["system"]
+    return not name.startswith("covey:"), name != "covey:auto", document["label"]
+
+
+def draw(documents: Sequence[dict[str, Any]], path: Path) -> bool:
+    """The plot; False where matplotlib is not installed."""
+    try:
+        from covey.bench.utility.plots import small_multiples
+
+        write_whole(path, small_multiples(documents))
+    except ImportError:
+        return False
+    return True

@@ -1,0 +1,141 @@
+"""The commands of `covey bench`: the papers' experiments redone on public data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def bench(context: click.Context) -> None:
+    """Redo the experiments of the papers and print their statements next to what was measured."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@bench.command()
+@click.option("--data", metavar="DIR", help="Folder of the data sets; COVEY_DATA says where by default.")
+@click.option("--quick", is_flag=True, help="Small made-up data, few repeats: a check in under a minute.")
+@click.option("--out", default="su16", show_default=True, metavar="DIR", help="Folder for JSON, CSV and PNG files.")
+def su16(*, data: str | None, quick: bool, out: str) -> None:
+    """The evaluation of Su et al. 2016: figures 1 to 7. Interrupt it at any time; the next call goes on."""
+    from covey.bench.su16.run import run
+    from covey.terminal import progress_bar
+
+    with progress_bar(show=True) as report:
+        run(data=None if data is None else Path(data), out=Path(out), quick=quick, report=report, say=click.echo)
+
+
+@bench.command()
+@click.option("--data", metavar="DIR", help="Folder of the data sets; COVEY_DATA says where by default.")
+@click.option("--quick", is_flag=True, help="Small made-up data, few repeats: a check in under a minute.")
+@click.option("--out", default="ipsn17", show_default=True, metavar="DIR", help="Folder for JSON, CSV and PNG files.")
+def ipsn17(*, data: str | None, quick: bool, out: str) -> None:
+    """The evaluation of Feldman et al. 2017: figures 3 to 7. Interrupt it at any time; the next call goes on."""
+    from covey.bench.ipsn17.run import run
+    from covey.terminal import progress_bar
+
+    with progress_bar(show=True) as report:
+        run(data=None if data is None else Path(data), out=Path(out), quick=quick, report=report, say=click.echo)
+
+
+@bench.command()
+@click.option("--data", metavar="DIR", help="Folder of the data sets; COVEY_DATA says where by default.")
+@click.option("--quick", is_flag=True, help="Small made-up data, few repeats: a check in under a minute.")
+@click.option("--out", default="aaai21", show_default=True, metavar="DIR", help="Folder for JSON, CSV and PNG files.")
+def aaai21(*, data: str | None, quick: bool, out: str) -> None:
+    """The experiments of Nguyen et al. 2021: cost against k. Interrupt it at any time; the next call goes on."""
+    from covey.bench.aaai21.run import run
+    from covey.terminal import progress_bar
+
+    with progress_bar(show=True) as report:
+        run(data=None if data is None else Path(data), out=Path(out), quick=quick, report=report, say=click.echo)
+
+
+@bench.command()
+@click.option(
+    "--system",
+    "systems",
+    multiple=True,
+    default=("covey:auto",),
+    show_default=True,
+    metavar="SYSTEM",
+    help="covey:ALGORITHM, diffprivlib or sklearn. Repeatable.",
+)
+@click.option("--sets", "names", default="", metavar="NAMES", help="Data sets, separated by commas; all by default.")
+@click.option("--eps", "levels", default="", metavar="LIST", help="Values of ε: 0.1,0.5,1,2 by default.")
+@click.option("--runs", type=int, metavar="N", help="Runs of each cell; 10 by default.")
+@click.option("--delta/--pure", "delta", default=True, help="δ = n^-1.5 where the algorithm can use one, or pure ε.")
+@click.option(
+    "--objective",
+    type=click.Choice(["k-means", "k-median"]),
+    default="k-means",
+    show_default=True,
+    help="What the cost is: squared distances, or distances.",
+)
+@click.option("--param", multiple=True, metavar="NAME=VALUE", help="A parameter of the algorithm. Repeatable.")
+@click.option("--keep", is_flag=True, help="Use what other sources of Covey measured, too.")
+@click.option("--data", metavar="DIR", help="Folder of the data sets; COVEY_DATA says where by default.")
+@click.option("--quick", is_flag=True, help="Small made-up data, few runs: a check in under a minute.")
+@click.option("--out", default="utility", show_default=True, metavar="DIR", help="Folder for JSON, table and plot.")
+def utility(
+    *,
+    systems: tuple[str, ...],
+    names: str,
+    levels: str,
+    runs: int | None,
+    delta: bool,
+    objective: str,
+    param: tuple[str, ...],
+    keep: bool,
+    data: str | None,
+    quick: bool,
+    out: str,
+) -> None:
+    """Cost relative to ordinary k-means on public sets, next to the peers. SYSTEM is covey:ALGORITHM, diffprivlib or
+    sklearn; repeatable. Interrupt it at any time; the next call goes on."""
+    from covey.bench.utility.run import Request, run
+    from covey.cli.options import read_params
+    from covey.terminal import progress_bar
+
+    try:
+        epsilons = tuple(float(each) for each in levels.split(",") if each.strip())
+    except ValueError:
+        raise click.UsageError("--eps: must be numbers separated by commas, such as 0.1,0.5,1") from None
+    request = Request(
+        systems=systems,
+        names=tuple(each.strip() for each in names.split(",") if each.strip()),
+        epsilons=epsilons,
+        runs=runs,
+        pure=not delta,
+        objective=objective,
+        parameters=read_params(param),
+        quick=quick,
+        keep=keep,
+    )
+    with progress_bar(show=True) as report:
+        run(request, data=None if data is None else Path(data), out=Path(out), report=report, say=click.echo)
+
+
+@bench.command()
+@click.option("--parts", default="", metavar="NAMES", help="Some of fits,ball,mnist,growth,parquet,noise.")
+@click.option("--diffprivlib", is_flag=True, help="Time diffprivlib too, in an environment of its own.")
+@click.option("--data", metavar="DIR", help="Folder of the data sets; COVEY_DATA says where by default.")
+@click.option("--quick", is_flag=True, help="Few rows: a check in under a minute.")
+@click.option("--out", default="speed.json", show_default=True, metavar="FILE", help="Where the results go, as JSON.")
+def speed(*, parts: str, diffprivlib: bool, data: str | None, quick: bool, out: str) -> None:
+    """How long fits and noise take next to scikit-learn and other peers, in one run."""
+    from covey.bench.speed.run import run
+    from covey.cli.options import check_outputs
+
+    check_outputs([out], inputs=[])
+    run(
+        data=None if data is None else Path(data),
+        out=Path(out),
+        quick=quick,
+        parts=[each.strip() for each in parts.split(",") if each.strip()],
+        with_diffprivlib=diffprivlib,
+        say=click.echo,
+    )

@@ -1,0 +1,222 @@
+"""The commands of private coresets: make one, and ask it as often as you like."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from covey.cli.fit import check_shared, make_release, publish, save_json
+from covey.cli.options import Shared, check_outputs, promise_options, read_params, release_options
+from covey.errors import ParameterError
+from covey.published.show import show_release
+from covey.text import how_many, paragraph, printable, show_table
+
+if TYPE_CHECKING:
+    from covey.public import Ball, Box
+    from covey.published.coreset.compare import Alternative
+    from covey.published.coreset.coreset import Coreset
+    from covey.published.release import Release
+
+OBJECTIVES = click.Choice(["k-means", "k-median"])
+
+
+@click.command(short_help="Make a private coreset: pay once, ask for ever.")
+@click.argument("data", metavar="DATA")
+@click.option("-k", "k", type=int, default=8, show_default=True, metavar="K", help="Number of centres to serve well.")
+@promise_options
+@click.option("--method", default="auto", show_default=True, metavar="NAME", help="auto, grid, net, ball or exact.")
+@click.option(
+    "--objective", type=OBJECTIVES, default="k-means", show_default=True, help="What it is made for; both may be asked."
+)
+@click.option("--reduce", "reduce_to", type=int, metavar="M", help="Publish at most M points.")
+@click.option("--plot", metavar="FILE", help="Draw the points here, as PNG.")
+@release_options
+def coreset(
+    *, data: str, k: int, method: str, objective: str, reduce_to: int | None, plot: str | None, **shared: Any
+) -> None:
+    """Make a private coreset of the rows of DATA: weighted points that answer for the rows at no further cost.
+
+    \b
+    Examples:
+      covey coreset trips.csv --epsilon 1 --bounds lon=-74.1:-73.9,lat=40.7:40.9 --out coreset.parquet
+      covey coreset trips.csv --epsilon 1 --bounds 0:1,0:1 --reduce 500 --out small.json --plot points.png
+      covey query coreset.parquet --centers sites.csv --objective k-median
+    """
+    options = Shared(**shared)
+    domain = check_shared(data, options, more_outputs=[plot])
+    check_before(data, domain, options, reduce_to=reduce_to, plot=plot)
+
+    from covey.algorithms.coreset_methods import coreset_algorithm
+    from covey.published.coreset.coreset import Coreset
+    from covey.published.coreset.files import to_json
+
+    algorithm, parameters = coreset_algorithm(method, read_params(options.param))
+    made = make_release(
+        data, options, k=k, domain=domain, objective=objective, algorithm=algorithm, parameters=parameters
+    )
+    points = Coreset.of(made.release)
+    if reduce_to is not None:
+        points = points.reduce(reduce_to, random_state=int(points.origins[0][:8], 16))  # with --key, the same again
+    publish(
+        made,
+        options,
+        files=[
+            (options.out, lambda path: points.save(path)),
+            (options.geojson, lambda path: save_json(path, points.to_geojson(lon=options.lon, lat=options.lat))),
+            (plot, lambda path: draw(points, path, options)),
+        ],
+        document=lambda: to_json(points),
+        show=lambda: show_coreset(points),
+    )
+
+
+def check_before(data: str, domain: Box | Ball, options: Shared, *, reduce_to: int | None, plot: str | None) -> None:
+    """Refuse before the charge what could only fail after it."""
+    if options.out is None and not options.as_json:
+        raise click.UsageError("--out: name the file of the coreset, .json or .parquet; or print all of it with --json")
+    if reduce_to is not None and reduce_to < 2:
+        raise ParameterError("m", "must be at least 2: one point for each sign of weight")
+    if options.out is not None:
+        from covey.published.coreset.files import check_suffix
+
+        check_suffix(options.out)
+    if plot is not None:
+        from importlib.util import find_spec
+
+        from covey.private.tables.frames import open_table
+        from covey.public import resolve_bounds
+        from covey.published.draw import two_columns
+
+        if find_spec("matplotlib") is None:
+            raise click.UsageError("--plot: needs matplotlib, which is not installed: pip install 'covey[plot]'")
+        table = open_table(data)
+        two_columns(resolve_bounds(domain, names=table.names, width=table.width).names, options.lon, options.lat)
+
+
+def draw(points: Coreset, path: str, options: Shared) -> None:
+    from covey.files import write_whole
+    from covey.published.draw import coreset_plot
+
+    write_whole(path, coreset_plot(points, lon=options.lon, lat=options.lat))
+
+
+def show_coreset(points: Coreset) -> None:
+    certificate = points.certificate
+    negative = int((points.weights < 0).sum())
+    total = how_many(points.total)
+    click.echo(
+        f"A coreset by {certificate.algorithm}: {len(points):,} points to publish, {negative:,} of them of negative "
+        f"weight; {total} rows (noisy) in all.\n"
+    )
+    click.echo(f"{paragraph(certificate.statement)}\n")
+    click.echo("Ask it for ever: covey query FILE --centers SITES, or covey query FILE -k 5.")
+
+
+@click.command(short_help="Ask a coreset: the cost of centres, or new centres. Free.")
+@click.argument("file", metavar="CORESET")
+@click.option("--centers", metavar="FILE", help="Sets of centres to price: CSV, JSON, GeoJSON, or a release.")
+@click.option("-k", "k", type=int, metavar="K", help="Find K centres.")
+@click.option("--objective", type=OBJECTIVES, help="By default, what the coreset was made for.")
+@click.option("--allowed", metavar="FILE", help="GeoJSON region that every site must lie in.")
+@click.option("--forbidden", metavar="FILE", help="GeoJSON region that no site may lie in.")
+@click.option("--lon", metavar="NAME", help="The column that is the longitude.")
+@click.option("--lat", metavar="NAME", help="The column that is the latitude.")
+@click.option("--out", metavar="FILE", help="With -k: write the centres here, as a release.")
+@click.option("--allow-seeded", is_flag=True, help="Let --out be written from a coreset made with --seed.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answers as JSON.")
+def query(
+    *,
+    file: str,
+    centers: str | None,
+    k: int | None,
+    objective: str | None,
+    allowed: str | None,
+    forbidden: str | None,
+    lon: str | None,
+    lat: str | None,
+    out: str | None,
+    allow_seeded: bool,
+    as_json: bool,
+) -> None:
+    """Ask CORESET, a file of `covey coreset`, what centres would cost, or for the best K. Nothing is spent.
+
+    \b
+    Examples:
+      covey query coreset.parquet --centers sites.csv --objective k-median
+      covey query coreset.parquet --centers sites.csv --allowed city.geojson --forbidden parks.geojson
+      covey query coreset.parquet -k 5 --out release.json
+    """
+    if centers is None and k is None:
+        raise click.UsageError("--centers, -k: give centres to price, or the number of centres to find")
+    if out is not None and k is None:
+        raise click.UsageError("--out: writes the centres that -k finds; give -k, or use --json to keep the answers")
+    if out is not None:
+        check_outputs([out], inputs=[path for path in (file, centers, allowed, forbidden) if path is not None])
+
+    from covey.published.centres import read_centres
+    from covey.published.coreset.coreset import Coreset
+
+    points = Coreset.load(file)
+    if out is not None and points.certificate.seeded and not allow_seeded:
+        raise click.UsageError(
+            "--out: the coreset was made with a seed and is not private; --allow-seeded writes the centres all the same"
+        )
+    chosen: Any = objective or points.objective
+    sets: dict[str, Any] = {} if centers is None else dict(read_centres(centers, points.columns, lon=lon, lat=lat))
+    found = None
+    if k is not None:
+        found = points.kmeans(k) if chosen == "k-means" else points.kmedian(k)
+        sets[f"found by {chosen}"] = found.centres
+    rows = points.compare(sets, allowed=allowed, forbidden=forbidden, objective=chosen, lon=lon, lat=lat)
+    if found is not None and out is not None:
+        found.save(out)
+    if as_json:
+        click.echo(json.dumps(answers(points, chosen, rows, found), indent=2))
+        return
+    if found is not None:
+        show_release(found)
+    show_answers(points, chosen, rows, sizes={name: len(each) for name, each in sets.items()})
+    if found is None:
+        click.echo(f"\n{paragraph(points.certificate.statement)}")
+    if out is not None:
+        click.echo(f"Wrote {printable(out)}.")
+
+
+def answers(points: Coreset, objective: str, rows: list[Alternative], found: Release | None) -> dict[str, Any]:
+    """The answers as plain data."""
+    from dataclasses import asdict
+
+    return {
+        "objective": objective,
+        "points": len(points),
+        "rows_noisy": points.total,
+        "alternatives": [asdict(row) for row in rows],
+        "release": None if found is None else json.loads(found.to_json()),
+        "epsilon": points.certificate.epsilon,
+        "delta": points.certificate.delta,
+        "statement": points.certificate.statement,
+    }
+
+
+def show_answers(points: Coreset, objective: str, rows: list[Alternative], *, sizes: dict[str, int]) -> None:
+    """The costs as a table, the best first."""
+    total, limited = points.total, any(not row.admissible for row in rows)
+    headers = ["centres", "sites", f"{objective} cost (noisy)", "of a row (noisy)", "above the best"]
+    table = [
+        [
+            row.name,
+            sizes[row.name],
+            f"{row.cost:,.6g}",
+            f"{row.cost / total:.5g}" if total > 0 else "unknown",
+            "" if row.difference is None else f"{row.difference:,.4g}",
+            *([f"no: {row.reason}" if row.reason else "yes"] if limited else []),
+        ]
+        for row in rows
+    ]
+    show_table([*headers, *(["admissible"] if limited else [])], table, right=(1, 2, 3, 4))
+    unit = (
+        "radius of the domain" if points.certificate.domain["type"] == "ball" else "half-width of each column's range"
+    )
+    click.echo(f"\nThe unit of distance is the {unit}: columns are scaled to [-1, 1], as in the fit.")

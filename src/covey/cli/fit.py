@@ -1,0 +1,238 @@
+"""What `covey fit` and `covey coreset` share: check, pay and make, publish. Heavy imports stay inside the functions."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from covey.cli.options import (
+    Shared,
+    check_axes,
+    check_outputs,
+    files_of,
+    read_bounds,
+    read_rows_per_person,
+    read_sample,
+    read_zones,
+)
+from covey.errors import BudgetError, CoveyError, DataError, FormatError, LedgerError, ParameterError
+from covey.text import printable
+
+if TYPE_CHECKING:
+    from covey.budget.ledger.chain import Entry
+    from covey.budget.ledger.ledger import Ledger
+    from covey.public import Ball, Box
+    from covey.published.release import Release
+
+
+@dataclass(frozen=True)
+class Made:
+    """A release that was paid for, the ledger if there is one, the entry of its charge if that is new, or a problem.
+
+    problem : why the ledger holds the charge, but not the release.
+    """
+
+    release: Release
+    book: Ledger | None
+    charged: Entry | None = None
+    problem: LedgerError | None = None
+
+
+def check_shared(data: str, options: Shared, *, more_outputs: Sequence[str | None] = ()) -> Box | Ball:
+    """Refuse what is wrong about the options before any budget is spent; the domain, if all is well."""
+    outputs = [path for path in (options.out, options.geojson, *more_outputs) if path is not None]
+    if options.seed is not None and outputs and not options.allow_seeded:
+        raise click.UsageError(
+            "--seed: a seeded release is not private; --allow-seeded writes it to a file all the same"
+        )
+    if options.quiet and not (outputs or options.as_json):
+        raise click.UsageError("--quiet: without --out, --geojson or --json nothing would be left of the release")
+    if options.ledger_file is not None and options.dataset is None:
+        raise click.UsageError("--dataset: a ledger counts per data set; say which one this is")
+    if options.master is not None and options.engine != "spark":
+        raise click.UsageError("--master: is the cluster of --engine spark")
+    for name, given in (("--key", options.key is not None), ("--convert", options.convert)):
+        if given and options.ledger_file is None:
+            raise click.UsageError(f"{name}: needs --ledger, where charges and finished releases are kept")
+    check_outputs(outputs, inputs=[data, *kept_files(options.ledger_file)])
+    domain = read_bounds(options.bounds, options.ball)
+    if options.person is not None and options.person in (domain.columns or ()):
+        raise ParameterError("person", f"{options.person!r} says whose a row is; leave it out of --bounds")
+    if options.geojson is not None:
+        check_axes(data, domain, lon=options.lon, lat=options.lat)
+        check_degrees(domain, lon=options.lon, lat=options.lat)
+    return domain
+
+
+def kept_files(ledger_file: str | None) -> list[str]:
+    """The files that belong to the ledger of a command, if it has one."""
+    if ledger_file is None:
+        return []
+    from covey.budget.ledger.ledger import Ledger
+
+    return files_of(Ledger.open(ledger_file))
+
+
+def check_degrees(domain: Box | Ball, *, lon: str | None, lat: str | None) -> None:
+    """Refuse a map of named columns whose bounds are no degrees: metres, or degrees without their decimal point."""
+    from covey.geo.geojson import find_axes
+    from covey.public import Box
+
+    if not isinstance(domain, Box) or domain.columns is None:
+        return
+    for axis, most in zip(find_axes(domain.columns, lon, lat), (360, 90), strict=True):
+        if max(map(abs, domain.ranges[axis])) > most:
+            name = domain.columns[axis]
+            raise ParameterError("bounds", f"of {name!r} go beyond {most} degrees: --geojson is for degrees only")
+
+
+def make_release(
+    data: str,
+    options: Shared,
+    *,
+    k: int,
+    domain: Box | Ball,
+    objective: str,
+    algorithm: str,
+    parameters: dict[str, Any] | None,
+) -> Made:
+    """Pay, and make the release."""
+    from covey.budget.ledger.ledger import Ledger
+    from covey.fit.fit import fit
+    from covey.terminal import progress_bar
+
+    listed = (parameters or {}).get("sites")
+    if algorithm == "sites" and isinstance(listed, str):
+        parameters = {**(parameters or {}), "sites": read_sites(listed, data, domain, options)}
+    book = None if options.ledger_file is None else Ledger.open(options.ledger_file)
+    if book is not None:
+        book = book.with_key(options.key)
+        book = say_price(book.converting(), options) if options.convert else book
+    seen = 0 if book is None else book.head.sequence
+    if options.engine == "spark":
+        from covey.private.opening import start_spark
+
+        start_spark(options.master)
+    try:
+        with progress_bar(show=not options.quiet) as progress:
+            release = fit(
+                data,
+                k=k,
+                epsilon=options.epsilon,
+                delta=options.delta,
+                bounds=domain,
+                algorithm=algorithm,
+                algorithm_params=parameters,
+                objective=objective,
+                neighbours=options.neighbours,
+                person=options.person,
+                rows_per_person=read_rows_per_person(options.rows_per_person),
+                engine=options.engine,
+                zones=read_zones(options.zones, lon=options.lon, lat=options.lat),
+                sample=read_sample(options.sample),
+                ledger=book,
+                dataset=options.dataset,
+                random_state=options.seed,
+                progress=progress,
+            )
+    except LedgerError as error:
+        if error.release is None:
+            raise
+        return Made(error.release, book, problem=error)
+    receipt = release.certificate.receipt
+    entry = None if book is None or receipt is None else book.find(receipt)
+    return Made(release, book, None if book is None or entry is None or entry <= seen else book.entries()[entry - 1])
+
+
+def say_price(book: Ledger, options: Shared) -> Ledger:
+    """Tell what a fit of another type will be charged, before it is; the fit itself refuses what is too much."""
+    from covey.budget.accounting.promise import Kind, Promise
+    from covey.budget.ledger.rules import words
+    from covey.public import Neighbours
+
+    kind = Kind(Neighbours.parse(options.neighbours), options.person)
+    try:
+        cost = book.price(options.dataset or "", Promise.of(options.epsilon, options.delta or 0, kind=kind))
+    except BudgetError:  # a pure algorithm is not charged the delta, nor anything where the key was finished before
+        return book
+    click.echo(f"Data set {printable(repr(options.dataset))} will be charged at most {words(cost)}.", err=True)
+    return book
+
+
+def read_sites(path: str, data: str, domain: Box | Ball, options: Shared) -> list[list[float]]:
+    """The public list of sites in a CSV, JSON or GeoJSON file, in the order of the columns."""
+    from covey.private.tables.frames import open_table
+    from covey.published.centres import read_centres
+
+    outputs = [each for each in (options.out, options.geojson) if each is not None]
+    check_outputs(outputs, inputs=[path])
+    columns = domain.columns or open_table(data).names or ()
+    try:
+        sets = read_centres(path, columns, lon=options.lon, lat=options.lat)
+    except FormatError as error:
+        words = str(error).replace("centers:", "sites:", 1).replace("the coreset's", "the data's")
+        raise FormatError(words.replace("no centres", "no sites")) from None
+    if len(sets) != 1:
+        raise FormatError(f"sites: {path!r} holds {len(sets)} sets; sites are one list to choose from")
+    return next(iter(sets.values()))
+
+
+def publish(
+    made: Made,
+    options: Shared,
+    *,
+    files: Sequence[tuple[str | None, Callable[[str], None]]],
+    document: Callable[[], bytes],
+    show: Callable[[], None],
+) -> None:
+    """Write the files, then tell; if a file or the ledger cannot be written, print what was paid for, or it is lost."""
+    problem: CoveyError | None = made.problem
+    try:
+        for path, write in files:
+            if path is not None:
+                write(path)
+    except DataError as error:
+        problem = error
+    if options.as_json or problem is not None:
+        print_bytes(document())
+    elif not options.quiet:
+        show()
+        if made.book is not None and made.release.certificate.receipt is not None:
+            show_charge(made, made.book)
+        outputs = [path for path, _ in files if path is not None]
+        if outputs:
+            click.echo(f"Wrote {printable(', '.join(outputs))}.")
+    if problem is not None:
+        raise problem
+
+
+def show_charge(made: Made, book: Ledger) -> None:
+    from covey.budget.accounting.amounts import shown
+    from covey.budget.ledger.records import cost_of
+
+    certificate = made.release.certificate
+    account = book.datasets()[certificate.dataset or ""]
+    what = "This key was finished before: the stored release, at no cost."
+    if made.charged is not None:
+        spent = cost_of((made.charged.epsilon or 0, made.charged.delta or 0))
+        what = f"Charged epsilon {shown(spent.epsilon)} to data set {printable(repr(certificate.dataset))}."
+    if account.remaining is not None and account.total is not None:
+        what += f" Left: {shown(account.remaining.epsilon)} of {shown(account.total.epsilon)}."
+    click.echo(what)
+
+
+def save_json(path: str, document: dict[str, Any]) -> None:
+    from covey.files import write_whole
+
+    write_whole(path, (json.dumps(document, indent=2) + "\n").encode())
+
+
+def print_bytes(content: bytes) -> None:
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()

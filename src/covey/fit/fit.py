@@ -1,0 +1,321 @@
+"""From a request to a release: check everything public, pay, run the algorithm behind the door, certify.
+
+The order is the promise: nothing about the rows is read before the request was found good and its charge committed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from covey.algorithms.kit import Outcome
+from covey.algorithms.registry import Algorithm, find
+from covey.budget.accounting.amplify import SMALLEST_RATE
+from covey.budget.accounting.plan import Reserve
+from covey.budget.accounting.promise import Kind, Promise
+from covey.budget.ledger.ledger import Ledger
+from covey.checks import amount, whole_number
+from covey.errors import ParameterError
+from covey.fit.certify import certify
+from covey.fit.people import cap, each_row
+from covey.fit.sample import Wish, read_sample, thin
+from covey.fit.session import Progress, Session
+from covey.fit.zones import Thinning, read_zones
+from covey.post.random import public_rng
+from covey.private.curator import Curator
+from covey.private.opening import ENGINES, check_engine, check_sampling, on_spark, open_data, open_engine
+from covey.private.tables.frames import Table
+from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
+from covey.published.release import Release
+
+
+def fit(
+    data: Any,
+    *,
+    k: int,
+    epsilon: float,
+    bounds: Bounds | None,
+    delta: float | None = None,
+    algorithm: str = "auto",
+    algorithm_params: Mapping[str, Any] | None = None,
+    objective: str = "k-means",
+    neighbours: str = "add-remove",
+    person: str | None = None,
+    rows_per_person: int | str = 1,
+    zones: Any = None,
+    sample: Any = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    engine: str = "auto",
+    random_state: Any = None,
+    progress: Progress | None = None,
+    choice: str | None = None,
+) -> Release:
+    """Cluster private rows and return what may be published. The parameters are those of `KMeans`.
+
+    choice : how this release came to be asked for, where the certificate has to say that.
+    """
+    request = check_request(
+        k=k,
+        epsilon=epsilon,
+        delta=delta,
+        algorithm=algorithm,
+        algorithm_params=algorithm_params,
+        objective=objective,
+        neighbours=neighbours,
+        person=Person(person, rows_per_person),
+        engine=engine,
+        sample=sample,
+        choice=choice,
+    )
+    book, dataset = open_ledger(ledger, dataset)
+    try:
+        with np.errstate(all="ignore"):  # with the caller's settings, rows could decide between an answer and an error
+            return _fit(request, data, bounds, zones, book, dataset, seed=seed_of(random_state), progress=progress)
+    except MemoryError:  # numpy's own message tells the shape of the array, and so the exact number of rows
+        raise MemoryError("the rows do not fit into memory; what was charged stays charged") from None
+
+
+def _fit(
+    request: Request,
+    data: Any,
+    bounds: Bounds | None,
+    zones: Any,
+    book: Ledger | None,
+    dataset: str | None,
+    *,
+    seed: int | None,
+    progress: Progress | None,
+) -> Release:
+    """Refuse all that can be refused by what is public; then run."""
+    table = open_data(data, engine=request.engine)
+    names, width = request.person.columns_of(table.names, table.width)
+    domain = resolve_bounds(bounds, names=names, width=width)
+    row, sampled = request.algorithm, request.sample is not None
+    check_engine(request.engine, table, what=row.name, engines=row.engines, sampled=sampled)
+    check_spark(table, request, zones=zones)
+    request = request.without_idle_delta(domain)
+    relation = request.neighbours
+    zoned = read_zones(zones, epsilon=request.epsilon, domain=domain, neighbours=relation, person=request.person)
+    session = Session(
+        book,
+        dataset,
+        promise=request.promise,
+        zones=None if zoned is None else zoned.promises(request.promise),
+        purpose=f"{request.objective} with {request.algorithm.name}, k = {request.k}",
+        fingerprint=request.fingerprint(domain, seed=seed, zones=zoned),
+        numbers=(request.k + 2) * domain.dimension,
+        seed=seed,
+    )
+    stored = session.stored()
+    if stored is not None:
+        return Release.from_json(stored)
+    table.check_numeric(domain.columns if table.names is not None else None)
+    return run(request, table, domain, session, zoned, dataset=dataset, seed=seed, progress=progress)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A checked request: all of it public. delta is what is charged, which may be none of what was asked for."""
+
+    k: int
+    epsilon: Fraction
+    delta: Fraction
+    asked_delta: Fraction
+    algorithm: Algorithm
+    parameters: dict[str, Any]
+    objective: str
+    neighbours: Neighbours
+    person: Person
+    engine: str = "auto"
+    sample: Wish | None = None
+    choice: str | None = None
+
+    @property
+    def promise(self) -> Promise:
+        """What the whole fit promises, and is charged for."""
+        return Promise(self.neighbours, self.person.column, self.epsilon, self.delta)
+
+    def run(self, curator: Curator, promise: Promise, seed: int | None) -> Outcome:
+        """The algorithm at work. `promise` is what it may spend on the rows that it meets."""
+        values = {"k": self.k, "epsilon": promise.epsilon, "delta": promise.delta, "objective": self.objective}
+        supplied = self.algorithm.supplied({**values, "public_rng": public_rng(seed)})
+        return self.algorithm.run(curator, **supplied, **self.parameters)
+
+    def without_idle_delta(self, domain: Domain) -> Request:
+        """The request without a delta that no plan could use: such a delta is neither charged nor certified.
+
+        A plan may follow from a released number of rows, or from a cap or a sample that does. The largest amounts that
+        an algorithm may be left with are tried, and those of the smallest sample.
+        """
+        uses = self.algorithm.uses_delta
+        if uses is None or self.delta == 0:
+            return self
+        most = self.promise
+        if self.person.column is not None:
+            most = each_row(Reserve(most), 1 if self.person.quantile is not None else self.person.rows).promise
+        left = [most]
+        if self.sample is not None:
+            left.append(Reserve(most).on_sample(self.sample.rate or SMALLEST_RATE).promise)
+        public = {"domain": domain, "neighbours": self.neighbours, "k": self.k}
+        own = {**self.algorithm.parameters, **self.parameters}
+        if any(uses(**public, epsilon=each.epsilon, delta=each.delta, **own) for each in left if each.delta):
+            return self
+        return replace(self, delta=Fraction(0))
+
+    def fingerprint(self, domain: Domain, *, seed: int | None, zones: Thinning | None = None) -> str:
+        """Every parameter in one canonical text: what an idempotency key is bound to."""
+        fields = {
+            "k": self.k,
+            "epsilon": str(self.epsilon),
+            "delta": str(self.asked_delta),
+            "algorithm": self.algorithm.name,
+            "parameters": {name: repr(value) for name, value in self.parameters.items()},
+            "objective": self.objective,
+            "neighbours": str(self.neighbours),
+            "person": [self.person.column, self.person.rows],  # the engine is not part of it: all give the same
+            "columns": domain.columns,
+            "domain": [domain.ball, *zip(domain.middle, domain.half, strict=True)],
+            "seed": seed,
+            **({} if self.sample is None else {"sample": str(self.sample)}),
+            **({} if self.choice is None else {"choice": self.choice}),
+            **({} if zones is None else {"zones": zones.fingerprint}),
+        }
+        return json.dumps(fields, sort_keys=True)
+
+
+def check_request(
+    *,
+    k: int,
+    epsilon: float,
+    delta: float | None,
+    algorithm: str,
+    algorithm_params: Mapping[str, Any] | None,
+    objective: str,
+    neighbours: str,
+    person: Person,
+    engine: str,
+    sample: Any = None,
+    choice: str | None = None,
+) -> Request:
+    """Refuse what is wrong about a request, in words that name the parameter; nothing has been read or paid."""
+    row = find(algorithm)
+    if algorithm_params is not None and not isinstance(algorithm_params, Mapping):
+        raise ParameterError("algorithm_params", "must be a dictionary of the algorithm's own parameters, or None")
+    parameters = {name: _plain(value) for name, value in (algorithm_params or {}).items()}
+    row.check_parameters(parameters)
+    relation = Neighbours.parse(neighbours)
+    if relation not in row.neighbours:
+        options = " or ".join(repr(str(each)) for each in row.neighbours)
+        raise ParameterError("neighbours", f"{algorithm!r} is proven for {options} only")
+    if objective not in row.objectives:
+        options = " or ".join(map(repr, row.objectives))
+        raise ParameterError("objective", f"{algorithm!r} works for {options} only")
+    Kind(relation, person.column)  # refuses people where rows are replaced
+    if engine not in ("auto", *ENGINES):
+        raise ParameterError("engine", f"must be one of {', '.join(map(repr, ('auto', *ENGINES)))}")
+    if row.guarantee == "approximate" and delta is None:
+        raise ParameterError("delta", f"{algorithm!r} promises (epsilon, delta): give a delta, well below 1/n")
+    asked = Fraction(0) if delta is None else amount("delta", delta, below=1)
+    return Request(
+        k=whole_number("n_clusters", k, least=1, most=1_000),
+        epsilon=amount("epsilon", epsilon),
+        delta=Fraction(0) if row.guarantee == "pure" else asked,  # a pure algorithm spends none
+        asked_delta=asked,
+        algorithm=row,
+        parameters=parameters,
+        objective=objective,
+        neighbours=relation,
+        person=person,
+        engine=engine,
+        sample=read_sample(sample),
+        choice=choice,
+    )
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as an ordinary Python value, which certificates can hold."""
+    return float(value) if isinstance(value, Fraction) else value.item() if isinstance(value, np.generic) else value
+
+
+def check_spark(table: Table, request: Request, *, zones: Any) -> None:
+    """Refuse what needs places of rows, which a cluster does not have, before any charge."""
+    if on_spark(table) and zones is not None:
+        raise ParameterError(
+            "zones", "are thinned in memory or from files, not on Spark: use engine='files' with a path"
+        )
+    if on_spark(table) and request.sample is not None and request.neighbours is Neighbours.REPLACE_ONE:
+        raise ParameterError("sample", "on Spark a sample is drawn by coins: use add-remove, or engine='files'")
+    if request.sample is not None:
+        check_sampling(table)
+
+
+def open_ledger(ledger: Ledger | str | None, dataset: str | None) -> tuple[Ledger | None, str | None]:
+    """The ledger to charge, and the name of the data set in it."""
+    if dataset is not None and (not isinstance(dataset, str) or not dataset):
+        raise ParameterError("dataset", "must be a name, or None without a ledger")
+    if ledger is None:
+        return None, dataset
+    if not isinstance(ledger, Ledger | str | PathLike):
+        raise ParameterError("ledger", "must be a Ledger, the path of one, or None")
+    book = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
+    if dataset is None:
+        raise ParameterError("dataset", "a ledger counts per data set: say which one this is, such as dataset='trips'")
+    return book, dataset
+
+
+def seed_of(random_state: Any) -> int | None:
+    """The seed that scikit-learn's random_state stands for. None is fresh operating-system randomness."""
+    if random_state is None:
+        return None
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool) and random_state >= 0:
+        return int(random_state)
+    if hasattr(random_state, "randint"):
+        return int(random_state.randint(0, 2**31 - 1))
+    if hasattr(random_state, "integers"):
+        return int(random_state.integers(0, 2**63 - 1))
+    raise ParameterError("random_state", "must be None, a whole number from 0, or a numpy random generator")
+
+
+def run(
+    request: Request,
+    table: Table,
+    domain: Domain,
+    session: Session,
+    zones: Thinning | None = None,
+    *,
+    dataset: str | None,
+    seed: int | None,
+    progress: Progress | None,
+) -> Release:
+    """Pay, run behind the door, certify, and store the release with its charge."""
+
+    def rehearse(curator: Curator, promise: Promise) -> Outcome:
+        return request.run(curator, promise, 0)
+
+    capped = cap(table, request.person, session, domain=domain, rehearse=rehearse)
+    thinned = thin(
+        capped.table if zones is None else zones.table(capped.table, session.source),
+        request.sample,
+        session,
+        reserve=capped.reserve,
+        k=request.k,
+        domain=domain,
+        rehearse=rehearse,
+    )
+    engine = open_engine(request.engine, thinned.table, domain, engines=request.algorithm.engines)
+    curator = session.curator(engine, domain, thinned.reserve, progress=progress)
+    outcome = request.run(curator, thinned.reserve.promise, seed)
+    if zones is not None:
+        outcome = replace(outcome, notes={**outcome.notes, **zones.notes(request.delta)})
+    seeded = session.source.seeded
+    release = certify(
+        request, domain, outcome, capped, thinned, dataset=dataset, receipt=session.receipt, seeded=seeded
+    )
+    return Release.from_json(session.finish(release.to_json(), made=release))

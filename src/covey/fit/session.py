@@ -1,0 +1,109 @@
+"""One fit from the charge to the document: what is stored already, what is paid, the door, what is handed out.
+
+The order is the promise: all that can be refused is refused first, from the request and the ledger alone; then the
+charge is committed; then rows are read; then the release is stored and handed out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from covey.budget.accounting.plan import Reserve
+from covey.budget.accounting.promise import Promise, ZonePromises
+from covey.budget.ledger.ledger import Ledger
+from covey.budget.ledger.records import Receipt
+from covey.errors import LedgerError, ParameterError
+from covey.files import check_room
+from covey.noise.source import OsSource, SeededSource, Source
+from covey.private.curator import Curator
+from covey.private.engines.base import Engine
+from covey.public import Domain
+
+Progress = Callable[[int, int, str], None]
+
+
+class Session:
+    """What one fit shares: its promise, the ledger it is charged to, its noise, and the reserve that it hands on.
+
+    Without a ledger it is charged to one in memory, of its own. fingerprint : every public parameter in one text.
+    numbers : how many the release will hold, for which the disk must have room.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger | None,
+        dataset: str | None,
+        *,
+        promise: Promise,
+        zones: ZonePromises | None,
+        purpose: str,
+        fingerprint: str,
+        seed: int | None,
+        numbers: int = 0,
+    ) -> None:
+        if ledger is not None and ledger.path is not None and seed is not None:
+            raise ParameterError(
+                "random_state", "seeded noise is not private, so a ledger file pays for none; leave out one of them"
+            )
+        self._book = ledger or Ledger.memory(neighbours=promise.relation, person=promise.unit)
+        self._name = dataset if ledger is not None and dataset is not None else "data"
+        self._zones, self._purpose, self._fingerprint = zones, purpose, fingerprint
+        self._receipt: Receipt | None = None
+        self._numbers = numbers
+        self.reserve = Reserve(promise)
+        self.source: Source = OsSource() if seed is None else SeededSource(seed)
+
+    def stored(self) -> bytes | None:
+        """The finished release under the ledger's key, at no cost; or None, if there is none and one can be paid for.
+
+        What could not be charged is refused here, before anything is known of the rows.
+        """
+        if self._book.key is not None:
+            found = self._book.stored(self._name, key=self._book.key, parameters=self._fingerprint)
+            if found is not None:
+                return found
+        self._book.price(self._name, self.reserve.promise, zones=self._zones)
+        return None
+
+    def charge(self) -> None:
+        """Charge the ledger for the whole fit; once, however many steps ask for it."""
+        if self._receipt is None:
+            check_room(self._book.path, numbers=self._numbers)
+            self._receipt = self._book.charge(
+                self._name,
+                self.reserve.promise,
+                purpose=self._purpose,
+                key=self._book.key,
+                parameters=self._fingerprint,
+                zones=self._zones,
+            )
+
+    def curator(self, engine: Engine, domain: Domain, reserve: Reserve, *, progress: Progress | None = None) -> Curator:
+        """A door to an engine's rows, within a part of this fit's reserve."""
+        return Curator(
+            engine, domain=domain, source=self.source, reserve=reserve, charge=self.charge, progress=progress
+        )
+
+    @property
+    def receipt(self) -> str | None:
+        """What a certificate shows of the charge: random, so it tells nothing else of the ledger. None in memory."""
+        durable = self._book.path is not None  # one in memory ends with the process: nobody could look it up
+        return self._receipt.receipt if durable and self._receipt is not None else None
+
+    def finish(self, document: bytes, *, made: object) -> bytes:
+        """Store the release with its charge; hand out what is answered: with a key, the first to finish.
+
+        Where it cannot be stored, the LedgerError carries what was `made`, if its charge still stands: it is paid for.
+        """
+        assert self._receipt is not None, "a release without a charge"
+        try:
+            return self._book.finish(self._receipt, document).document
+        except LedgerError as error:
+            error.release = made if self._stands(self._receipt) else None
+            raise
+
+    def _stands(self, receipt: Receipt) -> bool:
+        try:
+            return self._book.find(receipt.receipt) is not None
+        except LedgerError:
+            return False

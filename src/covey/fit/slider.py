@@ -1,0 +1,257 @@
+"""Privacy levels to slide between, for the price of the least private one. Proofs: slider.md and noise/chain.md.
+
+One noisy number of rows sets a grid; one chained histogram on it has every level. Whatever is then shown of a level
+(boxes, coreset, centres) is computed from that level's counts alone: choosing k, the objective and the level is free.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+import covey
+from covey.algorithms.kit import noisy_size
+from covey.budget.accounting.plan import Plan, Reserve
+from covey.budget.accounting.promise import Promise
+from covey.budget.ledger.ledger import Ledger
+from covey.checks import amount, whole_number
+from covey.errors import CoveyError, ParameterError
+from covey.events import float_at_least
+from covey.fit.fit import open_ledger, seed_of
+from covey.fit.people import each_row
+from covey.fit.session import Progress, Session
+from covey.fit.zones import Thinning, read_zones
+from covey.noise.chain import ChainedLaplace
+from covey.noise.mechanisms import DiscreteLaplace
+from covey.noise.source import new_key
+from covey.private.narrowed.watched import WatchedTable
+from covey.private.opening import cap_rows, check_engine, open_engine
+from covey.private.tables.frames import Table, open_table
+from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
+from covey.published.levels.files import from_json, to_json
+from covey.published.levels.levels import USUAL_LEVELS, Level, LevelSet, check_levels, price
+from covey.published.levels.words import CHOICES
+from covey.published.release import Certificate
+from covey.queries.zoned import ZonedCells, check_size
+
+__all__ = ["CHOICES", "USUAL_LEVELS", "Cancelled", "Level", "LevelSet", "check_levels", "fit_levels", "price"]
+
+MOST_PER_AXIS = {1: 4096, 2: 256, 3: 32, 4: 16}  # by dimension, if the user does not say: at most 2^16 cells
+MOST_CELLS = 2**20
+ROWS_SHARE = Fraction(1, 20)  # of the most private level: what the noisy number of rows takes from every level
+THETA = 10.0  # rows x epsilon for each cell: the fine grid is the one that suits the least private level
+STEPS = 3
+ENGINES = ("memory", "files")
+
+
+class Cancelled(CoveyError):
+    """The caller asked to stop. What was charged stays charged."""
+
+
+@np.errstate(all="ignore")  # as in `fit`
+def fit_levels(
+    data: Any,
+    *,
+    bounds: Bounds | None,
+    levels: Sequence[Any] = USUAL_LEVELS,
+    per_axis: int | None = None,
+    person: str | None = None,
+    rows_per_person: int = 1,
+    zones: Any = None,
+    ledger: Ledger | str | None = None,
+    dataset: str | None = None,
+    engine: str = "auto",
+    random_state: Any = None,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> LevelSet:
+    """All privacy levels of the rows, for the epsilon of the least private one, charged before a row is read.
+
+    data, bounds, ledger, dataset, engine, random_state : as in `KMeans`; 1 to 4 columns. levels : pairs of a name and
+    an epsilon, most private first. per_axis : cells of the grid along each axis, a power of two; by default from the
+    noisy number of rows. person, rows_per_person : the column that says whose a row is, and how many rows of a person
+    count, a number. zones : regions with a stricter promise (covey.fit.zones), not together with person.
+    progress(done, of, what), cancelled() : for long work; cancelling raises `Cancelled`, and a charge stays.
+
+    Guarantee: all levels together are epsilon-DP under add/remove of a person (of a row, without one) with the last
+    level's epsilon; a single level, and everything computed from it here, with its own.
+    """
+    checked = check_levels(levels)
+    who = check_person(Person(person, rows_per_person), checked, zones)
+    book, name = open_ledger(ledger, dataset)
+    table = open_table(data)
+    names, width = who.columns_of(table.names, table.width)
+    domain = resolve_bounds(bounds, names=names, width=width)
+    if domain.dimension not in MOST_PER_AXIS:
+        raise ParameterError("bounds", "levels need 1 to 4 columns, because they are a histogram; choose some of them")
+    check_engine(engine, table, what="levels", engines=ENGINES)
+    side = _check_side(per_axis, domain.dimension)
+    promise = _promise(checked[-1], who)
+    thinning = read_zones(zones, epsilon=promise.epsilon, domain=domain)
+    if thinning is not None:
+        check_size((side or MOST_PER_AXIS[domain.dimension]) ** domain.dimension, len(thinning.regions.areas))
+    seed = seed_of(random_state)
+    session = Session(
+        book,
+        name,
+        promise=promise,
+        zones=None if thinning is None else thinning.promises(promise),
+        purpose=f"all {len(checked)} privacy levels of a histogram",
+        fingerprint=_fingerprint(checked, domain, who, side=side, thinning=thinning, seed=seed),
+        numbers=len(checked) * (side or MOST_PER_AXIS[domain.dimension]) ** domain.dimension,
+        seed=seed,
+    )
+    stored = session.stored()
+    if stored is not None:
+        return from_json(stored)
+    table.check_numeric(domain.columns if table.names is not None else None)
+    try:
+        return _run(
+            checked,
+            table,
+            domain,
+            who,
+            session,
+            side=side,
+            thinning=thinning,
+            dataset=name,
+            engine=engine,
+            watch=_Watch(progress, cancelled),
+        )
+    except MemoryError:
+        raise MemoryError("the rows do not fit into memory; what was charged stays charged") from None
+
+
+def check_person(person: Person, levels: Sequence[Level], zones: Any) -> Person:
+    """The people whom levels can protect, or an error that says why not; nothing has been read or paid."""
+    if person.quantile is not None:
+        raise ParameterError("rows_per_person", "must be a number for levels: its choice would cost each of them")
+    if person.column is not None and zones is not None:
+        raise ParameterError("zones", "are not for levels with person=; leave one of them out, or fit one release")
+    if person.column is not None:
+        each_row(Reserve(_promise(levels[0], person)), person.rows)
+    return person
+
+
+def _check_side(per_axis: int | None, d: int) -> int | None:
+    if per_axis is None:
+        return None
+    side = whole_number("per_axis", per_axis, least=1, most=MOST_CELLS)
+    if side & (side - 1) or side**d > MOST_CELLS:
+        most = 1 << (20 // d)
+        raise ParameterError("per_axis", f"must be a power of two, at most {most} for {d} columns")
+    return side
+
+
+@dataclass(frozen=True)
+class _Watch:
+    """Whom to tell how far the work is, and whom to ask whether to go on."""
+
+    progress: Progress | None
+    cancelled: Callable[[], bool] | None
+
+    def step(self, done: int, what: str) -> None:
+        self.ask()
+        if self.progress is not None:
+            self.progress(done, STEPS, what)
+
+    def ask(self) -> None:
+        if self.cancelled is not None and self.cancelled():
+            raise Cancelled("levels: cancelled; what was charged stays charged")
+
+    def table(self, table: Table) -> Table:
+        return table if self.cancelled is None else WatchedTable.of(table, self.ask)
+
+
+def fine_side(domain: Domain, *, rows: int, epsilon: float) -> int:
+    """Cells per axis that suit so many rows at the least private level, the next power of two; from public numbers."""
+    d = domain.dimension
+    wanted = max(2.0, rows * epsilon / THETA) ** (2 / (2 + d))
+    return int(min(MOST_PER_AXIS[d], 1 << math.ceil(math.log2(wanted) - 1e-9)))
+
+
+def _run(
+    levels: tuple[Level, ...],
+    table: Table,
+    domain: Domain,
+    person: Person,
+    session: Session,
+    *,
+    side: int | None,
+    thinning: Thinning | None,
+    dataset: str | None,
+    engine: str,
+    watch: _Watch,
+) -> LevelSet:
+    promises = [_promise(level, person) for level in levels]
+    kept, reserve = watch.table(table), session.reserve
+    each = [promise.epsilon for promise in promises]
+    if person.column is not None:  # what a level may cost a row
+        reserve, each = reserve.for_rows(cap=person.rows), [epsilon / person.rows for epsilon in each]
+        kept = cap_rows(kept, domain, person.column, most=person.rows, key=new_key(session.source))
+    if thinning is not None:
+        kept = thinning.table(kept, session.source)
+    for_rows = each[0] * ROWS_SHARE
+    chain, rows_noise = ChainedLaplace(tuple(own - for_rows for own in each)), DiscreteLaplace(for_rows)
+    curator = session.curator(open_engine(engine, kept, domain), domain, reserve)
+    watch.step(0, "paying and reading rows")
+    curator.reserve(Plan((rows_noise.event(),)))
+    rows = noisy_size(curator, rows_noise)
+    watch.step(1, "counting rows per cell")
+    parts = fine_side(domain, rows=rows, epsilon=float(each[-1])) if side is None else side
+    query = ZonedCells.of(domain, parts, None if thinning is None else thinning.regions)
+    curator.reserve(Plan((chain.event(),)))
+    counts = curator.release_chain(query, chain)
+    watch.step(2, "writing down the levels")
+    notes = {"levels": [list(level) for level in levels], "cells_per_axis": parts, "rows_noisy": rows}
+    notes |= {} if person.column is None else {"rows_per_person": person.rows}
+    certificate = Certificate(
+        algorithm="levels",
+        parameters=notes | ({} if thinning is None else thinning.notes()),
+        epsilon=float_at_least(promises[-1].epsilon),
+        delta=0.0,
+        neighbours=str(Neighbours.ADD_REMOVE),
+        person=str(person),
+        unit=person.column,
+        domain=domain.describe(),
+        seeded=session.source.seeded,
+        covey=covey.__version__,
+        dataset=dataset,
+        receipt=session.receipt,
+    )
+    rates = np.ones(query.size) if thinning is None else thinning.rates[query.zone_of]
+    found = LevelSet(
+        levels, domain.names, domain, parts, rows, for_rows, tuple(counts), query.cell_of, rates, certificate
+    )
+    return from_json(session.finish(to_json(found), made=found))
+
+
+def _promise(level: Level, person: Person) -> Promise:
+    return Promise(Neighbours.ADD_REMOVE, person.column, amount("epsilon", level.epsilon))
+
+
+def _fingerprint(
+    levels: tuple[Level, ...],
+    domain: Domain,
+    person: Person,
+    *,
+    side: int | None,
+    thinning: Thinning | None,
+    seed: int | None,
+) -> str:
+    fields = {
+        "levels": [[each.name, str(amount("epsilon", each.epsilon))] for each in levels],
+        "per_axis": side,
+        "columns": domain.columns,
+        "domain": [domain.ball, *zip(domain.middle, domain.half, strict=True)],
+        "zones": None if thinning is None else thinning.fingerprint,
+        "seed": seed,
+        **({} if person.column is None else {"person": [person.column, person.rows]}),
+    }
+    return json.dumps(fields, sort_keys=True)

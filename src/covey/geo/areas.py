@@ -1,0 +1,196 @@
+"""Where zones are, on the lattice of a domain: public geometry that rows and grids are compared with.
+
+Membership of a row is decided from its lattice point alone, by arithmetic on that one point: total, the same in every
+batch. A row within two lattice steps of a border is inside. docs/zones.md is the guide.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.geo.geojson import inside
+from covey.public import Domain
+
+Bits = NDArray[np.bool_]
+Rows = NDArray[np.int32]  # lattice rows, one column per row
+BORDER = 2.0  # lattice steps: more than a row is moved by on its way to the lattice of a box or a ball
+_LOOKUP = 256  # cells per axis of the table that answers for most rows
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Area:
+    """All zones that share one epsilon: polygons on two axes, and boxes.
+
+    polygons : of each its edges x1, y1, x2, y2 in lattice units. axes : which coordinates those are. boxes : of each a
+    lower and an upper corner in lattice units, infinite along the axes that it does not limit.
+    """
+
+    domain: Domain
+    epsilon: Fraction
+    polygons: tuple[NDArray[np.float64], ...]
+    axes: tuple[int, int]
+    boxes: NDArray[np.float64]  # boxes x 2 x d
+
+    def contains(self, rows: Rows) -> Bits:
+        """Which lattice rows lie in the area or on its border."""
+        found = np.zeros(rows.shape[1], dtype=np.bool_)
+        for low, high in self.boxes:
+            there = np.ones(rows.shape[1], dtype=np.bool_)
+            for coordinate, start, end in zip(rows, low, high, strict=True):
+                if start > -np.inf or end < np.inf:
+                    there &= (coordinate >= start - BORDER) & (coordinate <= end + BORDER)
+            found |= there
+        if self.polygons:
+            found |= self._in_polygons(rows[self.axes[0]], rows[self.axes[1]])
+        return found
+
+    def _in_polygons(self, x: NDArray[np.int32], y: NDArray[np.int32]) -> Bits:
+        within, touched = self._lookup
+        cell = _cell(x, self.domain, _LOOKUP) * _LOOKUP + _cell(y, self.domain, _LOOKUP)
+        found = within.take(cell)
+        unsure = np.flatnonzero(~found & touched.take(cell))
+        unsure = unsure[np.argsort(x[unsure], kind="stable")]  # a polygon then looks at the rows between its ends only
+        points = np.stack([x[unsure], y[unsure]], axis=1).astype(np.float64)
+        answer = np.zeros(len(unsure), dtype=np.bool_)
+        for edges, (low, high) in zip(self.polygons, self._ends, strict=True):
+            first, last = (int(np.searchsorted(points[:, 0], end)) for end in (low[0], high[0]))
+            some = np.arange(first, last)
+            some = some[~answer[some] & (points[some, 1] >= low[1]) & (points[some, 1] <= high[1])]
+            step = max(1, _BLOCK // len(edges))
+            for start in range(0, len(some), step):
+                part = some[start : start + step]
+                answer[part] = inside(points[part], edges, near=BORDER)
+        found[unsure] = answer
+        return found
+
+    @cached_property
+    def _ends(self) -> list[NDArray[np.float64]]:
+        """The lower and the upper corner of each polygon, with its border and a little more."""
+        both = [edges.reshape(-1, 2) for edges in self.polygons]
+        return [np.stack([each.min(axis=0) - 2 * BORDER, each.max(axis=0) + 2 * BORDER]) for each in both]
+
+    @cached_property
+    def _lookup(self) -> tuple[Bits, Bits]:
+        return _polygon_cells(self.polygons, self.domain, _LOOKUP)
+
+    def cells(self, per_axis: int) -> tuple[Bits, Bits]:
+        """For every cell of a grid: whether it lies wholly within one zone, and whether any zone may touch it."""
+        d, width = self.domain.dimension, (2 * self.domain.limit + 1) / per_axis
+        within, touched = (np.zeros((per_axis,) * d, dtype=np.bool_) for _ in range(2))
+        first = -self.domain.limit + width * np.arange(per_axis)  # where each cell begins, up to a lattice step
+        near = BORDER + 1
+        for low, high in self.boxes:
+            whole, some = np.ones((), dtype=np.bool_), np.ones((), dtype=np.bool_)
+            for start, end in zip(low, high, strict=True):
+                whole = np.multiply.outer(whole, (first >= start) & (first + width <= end))
+                some = np.multiply.outer(some, (first + width + near >= start) & (first - near <= end))
+            within |= whole
+            touched |= some
+        if self.polygons:
+            shape = [per_axis if j in self.axes else 1 for j in range(d)]
+            flat = _polygon_cells(self.polygons, self.domain, per_axis)
+            square = [each.reshape(per_axis, per_axis) for each in flat]
+            square = square if self.axes[0] < self.axes[1] else [each.T for each in square]
+            within |= square[0].reshape(shape)
+            touched |= square[1].reshape(shape)
+        return within.ravel(), touched.ravel()
+
+
+def _cell(coordinate: NDArray[np.int32], domain: Domain, per_axis: int) -> NDArray[np.int64]:
+    """As in queries/grid.py: exact, because the product stays below 2^52."""
+    place = (coordinate.astype(np.float64) + domain.limit) * per_axis
+    return np.asarray(place / (2 * domain.limit + 1), dtype=np.int64)
+
+
+def _polygon_cells(polygons: tuple[NDArray[np.float64], ...], domain: Domain, per_axis: int) -> tuple[Bits, Bits]:
+    """For each cell of a square grid, first axis slowest: wholly within a polygon; touched by one.
+
+    A cell that no border comes near to (within a cell's width) is as its middle is. Edges are cut into pieces of at
+    most half a cell, and the 3 x 3 cells about each end of a piece count as touched by the border.
+    """
+    within, touched = (np.zeros((per_axis, per_axis), dtype=np.bool_) for _ in range(2))
+    unit = per_axis / (2 * domain.limit + 1)
+    for edges in polygons:
+        border = np.zeros_like(within)
+        lines = (edges + domain.limit) * unit
+        corners = np.floor(_points_along(lines, per_axis)).astype(np.int64)
+        for shift in np.ndindex(3, 3):
+            near = corners + np.array(shift) - 1
+            near = near[((near >= 0) & (near < per_axis)).all(axis=1)]
+            border[near[:, 0], near[:, 1]] = True
+        middle = _middles_inside(lines, per_axis)
+        within |= middle & ~border
+        touched |= middle | border
+    return within.ravel(), touched.ravel()
+
+
+def _points_along(lines: NDArray[np.float64], per_axis: int) -> NDArray[np.float64]:
+    """Points on the edges, at most half a cell apart, of the part that comes near the grid; lines in cell units."""
+    start, way, first, last = parts_within(lines, -2.0, per_axis + 2.0)
+    pieces = np.ceil(2 * (last - first) * np.abs(way).max(axis=1, initial=0.0)).astype(np.int64) + 1
+    which = np.repeat(np.arange(len(pieces)), pieces + 1)
+    step = np.arange(len(which)) - np.repeat(np.cumsum(pieces + 1) - pieces - 1, pieces + 1)
+    share = first[which] + (last - first)[which] * step / pieces[which]
+    return np.asarray(start[which] + way[which] * share[:, None], dtype=np.float64)
+
+
+def parts_within(lines: NDArray[np.float64], low: float, high: float) -> tuple[NDArray[np.float64], ...]:
+    """The edges that enter the square from low to high: starts, ways, and the shares at which they enter and leave."""
+    start, way = lines[:, :2], lines[:, 2:] - lines[:, :2]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        enter, leave = (low - start) / way, (high - start) / way
+    still = way == 0
+    out = still & ((start < low) | (start > high))
+    enter, leave = np.minimum(enter, leave), np.maximum(enter, leave)
+    first = np.where(still, -np.inf, enter).max(axis=1)
+    last = np.where(still, np.inf, leave).min(axis=1)
+    near = (np.maximum(first, 0) <= np.minimum(last, 1)) & ~out.any(axis=1)
+    return start[near], way[near], first[near].clip(0, 1), last[near].clip(0, 1)
+
+
+def _middles_inside(lines: NDArray[np.float64], per_axis: int) -> Bits:
+    """Which middles of cells have an odd number of edges on one side: the even-odd rule, line by line."""
+    x1, y1, x2, y2 = lines.T
+    middles = np.arange(per_axis) + 0.5
+    found = np.zeros((per_axis, per_axis), dtype=np.bool_)
+    low, high = (int(np.clip(end, 0, per_axis)) for end in (min(y1.min(), y2.min()) - 1, max(y1.max(), y2.max()) + 1))
+    for j in range(low, high):
+        y = middles[j]
+        spans = np.flatnonzero((y1 > y) != (y2 > y))
+        if spans.size:
+            cross = x1[spans] + (y - y1[spans]) * (x2 - x1)[spans] / (y2 - y1)[spans]
+            found[:, j] = (spans.size - np.searchsorted(np.sort(cross), middles, side="right")) % 2 == 1
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """Areas, the strictest first. The number of a row is 0 outside of all, else that of its strictest area, from 1."""
+
+    domain: Domain
+    areas: tuple[Area, ...]
+
+    def index(self, rows: Rows) -> NDArray[np.uint8]:
+        """The number of each lattice row."""
+        number = np.zeros(rows.shape[1], dtype=np.uint8)
+        for i in range(len(self.areas), 0, -1):  # the strictest comes last, and stays
+            number[self.areas[i - 1].contains(rows)] = i
+        return number
+
+    def possible(self, per_axis: int) -> Bits:
+        """Which numbers rows in each cell of a grid can have: (numbers, cells). Every cell has at least one."""
+        size = per_axis**self.domain.dimension
+        left = np.ones(size, dtype=np.bool_)  # not wholly within a stricter area
+        found = np.zeros((len(self.areas) + 1, size), dtype=np.bool_)
+        for i, area in enumerate(self.areas, start=1):
+            within, touched = area.cells(per_axis)
+            found[i] = touched & left
+            left &= ~within
+        found[0] = left
+        return found

@@ -1,0 +1,199 @@
+"""Exact answers over units of lattice rows, wherever the units come from: what all engines of rows share.
+
+A unit is a function that hands over one block of rows. Units are worked on by all cores, each in cache-sized chunks.
+Sums are int64, so the cut into units, chunks and threads never shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from queue import Empty, SimpleQueue
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.errors import ParameterError
+from covey.noise.source import Source, keyed_words, new_key
+from covey.private.engines.base import Sealed
+from covey.private.engines.threads import on_all_cores
+from covey.public import Domain
+from covey.queries.base import KeyedQuery, Query, Rows
+from covey.queries.blocks import BlockCentres
+from covey.queries.counts import OccupiedCells
+from covey.queries.grid import MOST_CELLS, Grid
+from covey.queries.projection import Projection
+from covey.queries.tree import TreeLeaves
+
+CHUNK_VALUES = 2**15  # coordinates of a chunk: a quarter of a megabyte as float64, so that a pass stays in the cache
+MOST_CHUNK_ROWS = 2**16  # sums of a chunk stay far below 2^53
+WAITING = 2**22  # keys with their counts that wait to be merged
+
+Integers = NDArray[np.int64]
+Unit = Callable[[], Rows]
+
+
+class RowEngine(Sealed):
+    """Additive statistics of units of rows. A subclass says where they come from, in an order that never changes."""
+
+    unit: str | None = None  # rows: see `Engine`
+    nodes_at_once: int | None = MOST_CELLS  # of a tree, that one pass counts; None: any number
+
+    def __init__(self, domain: Domain) -> None:
+        self._domain = domain
+        self._leaves: tuple[TreeLeaves, Integers] | None = None
+
+    def _units(self) -> Iterator[Unit]:
+        raise NotImplementedError
+
+    def _finish(self) -> None:
+        """Called after every pass, before its answer is used."""
+
+    def _listed(self, keys: int) -> bool:  # noqa: ARG002
+        """Whether so many possible keys are counted in a list of all of them, and not by sorting those that occur."""
+        return True
+
+    def total(self, query: Query) -> Integers:
+        if self._leaves is not None and isinstance(query, TreeLeaves) and query.same(self._leaves[0]):
+            return self._leaves[1].copy()
+        at_least = getattr(query, "rows_at_once", 256)  # a public wish: matrix products of many columns like more rows
+        step = chunk_rows(self._domain.dimension, at_least)
+
+        def add(rows: Rows, out: Integers) -> None:
+            for start in range(0, rows.shape[1], step):
+                query.accumulate(rows[:, start : start + step], out)
+
+        return self._add_up(query.size, add)
+
+    def remember(self, query: TreeLeaves, counts: Integers) -> None:
+        """Keep the exact counts of leaves, which growing their tree has found: the same integers as another pass."""
+        self._leaves = query, counts
+
+    def totals_by_key(self, query: KeyedQuery) -> tuple[Integers, Integers]:
+        step = chunk_rows(self._domain.dimension, 256)
+        size = getattr(query, "size", None)
+        if size is not None and size <= MOST_CELLS + 1 and self._listed(size):
+
+            def add(rows: Rows, out: Integers) -> None:
+                for start in range(0, rows.shape[1], step):
+                    np.add.at(out, query.keys(rows[:, start : start + step]), 1)
+
+            counts = self._add_up(size, add)
+            keys = np.flatnonzero(counts)
+            return keys, counts[keys]
+
+        def count(unit: Unit) -> tuple[Integers, Integers]:
+            rows = unit()
+            keys = [query.keys(rows[:, start : start + step]) for start in range(0, rows.shape[1], step)]
+            return _counted(np.concatenate([np.empty(0, dtype=np.int64), *keys]))
+
+        table, held = _Merged(), 0
+        for keys, counts in on_all_cores(count, self._units()):
+            held = table.add(keys, counts)
+        self._finish()
+        return table.merged() if held else (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+
+    def cells(self, grid: Grid) -> tuple[Integers, Integers]:
+        return self.totals_by_key(OccupiedCells(grid))
+
+    def block_outputs(self, query: BlockCentres, source: Source) -> Integers:  # noqa: ARG002
+        raise ParameterError("engine", "blocks of rows are clustered in memory: use engine='memory', or a sample")
+
+    def projected(self, projection: Projection) -> RowEngine:
+        """The rows' images under a public projection."""
+        return MappedEngine(self, lambda _, rows: projection.apply(rows), projection.target)
+
+    def split(self, parts: int, source: Source) -> list[RowEngine]:
+        """Every row in one of `parts` engines, by a coin of its own that does not depend on any value.
+
+        Unit number i draws its coins from the stream (key, i): each pass over the same units draws the same.
+        """
+        key = new_key(source)
+
+        def keep(part: int) -> Callable[[int, Rows], Rows]:
+            def only(unit: int, rows: Rows) -> Rows:
+                words = keyed_words(key, unit, rows.shape[1], purpose="part")
+                return rows[:, words % np.uint64(parts) == np.uint64(part)]
+
+            return only
+
+        return [MappedEngine(self, keep(part), self._domain) for part in range(parts)]
+
+    def _add_up(self, size: int, add: Callable[[Rows, Integers], None]) -> Integers:
+        """The sum over all units, in one array for each thread."""
+        idle: SimpleQueue[Integers] = SimpleQueue()
+
+        def work(unit: Unit) -> None:
+            rows = unit()
+            try:
+                out = idle.get_nowait()
+            except Empty:
+                out = np.zeros(size, dtype=np.int64)
+            add(rows, out)
+            idle.put(out)
+
+        for _ in on_all_cores(work, self._units()):
+            pass
+        self._finish()
+        total = np.zeros(size, dtype=np.int64) if idle.empty() else idle.get()
+        while not idle.empty():
+            total += idle.get()
+        return total
+
+
+class MappedEngine(RowEngine):
+    """Rows as a map of single units makes them from another engine's: not kept, made again in every pass."""
+
+    def __init__(self, inner: RowEngine, change: Callable[[int, Rows], Rows], domain: Domain) -> None:
+        super().__init__(domain)
+        self._inner, self._change = inner, change
+
+    def _units(self) -> Iterator[Unit]:
+        for number, unit in enumerate(self._inner._units()):
+            yield lambda number=number, unit=unit: self._change(number, unit())  # type: ignore[misc]
+
+    def _finish(self) -> None:
+        self._inner._finish()
+
+
+class _Merged(Sealed):
+    """Keys and their counts from many units, merged whenever enough of them wait."""
+
+    def __init__(self) -> None:
+        self._keys: list[Integers] = []
+        self._counts: list[Integers] = []
+        self._held = self._most = 0
+
+    def add(self, keys: Integers, counts: Integers) -> int:
+        self._keys.append(keys)
+        self._counts.append(counts)
+        self._held += len(keys)
+        if self._held > max(WAITING, 2 * self._most):
+            merged = self.merged()
+            self._keys, self._counts = [merged[0]], [merged[1]]
+            self._held = self._most = len(merged[0])
+        return self._held
+
+    def merged(self) -> tuple[Integers, Integers]:
+        keys = np.concatenate(self._keys)
+        order = np.argsort(keys, kind="stable")  # quick on a few sorted runs
+        keys = keys[order]
+        first = first_of_each(keys)
+        return keys[first], np.add.reduceat(np.concatenate(self._counts)[order], first)
+
+
+def _counted(keys: Integers) -> tuple[Integers, Integers]:
+    if not len(keys):
+        return keys, keys
+    keys.sort()
+    first = first_of_each(keys)
+    return keys[first], np.diff(first, append=len(keys))
+
+
+def first_of_each(ascending: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each value of a sorted array, which has any, begins."""
+    return np.flatnonzero(np.concatenate([[True], ascending[1:] != ascending[:-1]]))
+
+
+def chunk_rows(dimension: int, at_least: int) -> int:
+    """Rows that are worked on at once: as many as fit into the cache, or as a query wishes at least."""
+    return max(at_least, min(MOST_CHUNK_ROWS, CHUNK_VALUES // dimension))

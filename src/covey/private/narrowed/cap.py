@@ -1,0 +1,291 @@
+"""At most m rows of every person, chosen by a keyed hash, never by their order. Proof: cap.md.
+
+Of each person the m rows stay whose hash of (person, lattice row, copy number) is smallest. So which rows of a person
+stay depends on that person's own rows and a secret key: someone else's rows, the order of rows, and how a table is
+cut into pieces or files do not matter. Rows without an id are nobody's and are left out. What stays is kept in memory;
+who was counted is never told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any, NoReturn
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from covey.errors import ParameterError
+from covey.private.engines.base import Sealed
+from covey.private.engines.rows import RowEngine
+from covey.private.engines.threads import on_all_cores
+from covey.private.lattice import to_lattice
+from covey.private.narrowed.names import Names
+from covey.private.narrowed.zones import ALWAYS, Coins
+from covey.private.tables.frames import Piece, Places, Table, piece_rows, within
+from covey.private.tables.ids import has_id
+from covey.public import Domain
+from covey.queries.base import Query
+from covey.queries.people import PeopleByRows
+
+AT_ONCE = 2**22  # different pairs of a person and a row that a pass over the table holds
+COPIES = 2**20  # copies of rows that are ranked at once
+OUTSIDE = np.uint64(ALWAYS - 1)  # every coin keeps somebody without a row in a zone
+Words = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, repr=False)
+class Group(Sealed):
+    """Rows of the same person and lattice point (or all of a person's), told once, with how often they occur."""
+
+    low: Words
+    high: Words
+    row: Words
+    rank: Words  # of the first copy
+    last: Words  # the largest coin that keeps somebody with such a row (private/narrowed/zones.py)
+    copies: NDArray[np.int64]
+    values: NDArray[np.float64]  # (d, n) raw values, one row of each group
+
+    def at(self, places: NDArray[Any]) -> Group:
+        return Group(*(getattr(self, each.name)[..., places] for each in fields(self)))
+
+    @classmethod
+    def joined(cls, groups: Sequence[Group]) -> Group:
+        names = [each.name for each in fields(cls)]
+        return cls(*(np.concatenate([getattr(each, name) for each in groups], axis=-1) for name in names))
+
+    def merged(self) -> Group:
+        """Equal pairs together."""
+        order = np.lexsort((self.row, self.high, self.low))
+        ordered = self.at(order)
+        fresh = np.ones(len(order), dtype=np.bool_)
+        fresh[1:] = _differ(ordered.low, ordered.high, ordered.row)
+        first = np.flatnonzero(fresh)
+        copies = np.add.reduceat(ordered.copies, first) if len(first) else ordered.copies
+        once = ordered.at(first)
+        return Group(once.low, once.high, once.row, once.rank, once.last, copies, once.values)
+
+
+@dataclass(frozen=True, repr=False)
+class Ranked(Sealed):
+    """Single rows, each with its place in its person's order."""
+
+    low: Words
+    high: Words
+    rank: Words
+    row: Words
+    copy: Words
+    values: NDArray[np.float64]
+
+    def smallest(self, most: int, other: Ranked | None) -> Ranked:
+        """The first `most` of every person, of these and the others."""
+        both = [self] if other is None else [other, self]
+        names = [each.name for each in fields(Ranked)]
+        joined = {name: np.concatenate([getattr(each, name) for each in both], axis=-1) for name in names}
+        order = np.lexsort(tuple(joined[name] for name in ("copy", "row", "rank", "high", "low")))
+        ordered = {name: values[..., order] for name, values in joined.items()}
+        start = np.ones(len(order), dtype=np.bool_)
+        start[1:] = _differ(ordered["low"], ordered["high"])
+        first = np.flatnonzero(start)
+        within = np.arange(len(order)) - np.repeat(first, np.diff(first, append=len(order)))
+        stay = within < most
+        return Ranked(**{name: values[..., stay] for name, values in ordered.items()})
+
+    def without(self, low: Words, high: Words) -> Ranked:
+        """All rows but those of the people with these names."""
+        gone = set(zip(low.tolist(), high.tolist(), strict=True))
+        people = zip(self.low.tolist(), self.high.tolist(), strict=True)
+        stay = np.fromiter((who not in gone for who in people), dtype=np.bool_, count=len(self.low))
+        return Ranked(*(getattr(self, each.name)[..., stay] for each in fields(self)))
+
+
+class Strictest(Sealed):
+    """The strictest zone that each person has a row in, told by the largest coin that keeps them. Proof: zones.md.
+
+    All rows of a person count here, kept or not: whoever has a row in a zone is promised the zone's epsilon.
+    """
+
+    def __init__(self) -> None:
+        none = np.empty(0, dtype=np.uint64)
+        self._low, self._high, self._last = none, none, none
+
+    def add(self, group: Group) -> None:
+        here = np.flatnonzero(group.last < OUTSIDE)
+        low, high, last = (
+            np.concatenate([old, new[here]])
+            for old, new in ((self._low, group.low), (self._high, group.high), (self._last, group.last))
+        )
+        order = np.lexsort((last, high, low))
+        low, high, last = low[order], high[order], last[order]
+        fresh = np.ones(len(order), dtype=np.bool_)
+        fresh[1:] = _differ(low, high)
+        self._low, self._high, self._last = low[fresh], high[fresh], last[fresh]
+
+    def gone(self, names: Names) -> tuple[Words, Words]:
+        """The names of the people whose own coin, one for all their rows, does not keep them."""
+        gone = names.coins(self._low, self._high) > self._last
+        return self._low[gone], self._high[gone]
+
+
+def _differ(*columns: Words) -> NDArray[np.bool_]:
+    """Where an entry differs from the one before it."""
+    return np.asarray(np.logical_or.reduce([each[1:] != each[:-1] for each in columns]))
+
+
+def grouped(units: Callable[[], Iterator[Callable[[], Group]]]) -> Iterator[Group]:
+    """Complete groups, in tables of bounded size: as many passes as that takes, each for a range of first ranks."""
+    low, width = 0, 2**64
+    while low < 2**64:
+        high = min(2**64, low + width)
+        held: list[Group] = []
+        count = 0
+        for group in on_all_cores(lambda unit: unit(), units()):
+            held.append(_between(group, low, high))
+            count += len(held[-1].rank)
+            while count > AT_ONCE:
+                held = [Group.joined(held).merged()]
+                count = len(held[0].rank)
+                if count > AT_ONCE // 2 and high - low > 1:
+                    high = low + (high - low) // 2
+                    held = [_between(held[0], low, high)]
+                    count = len(held[0].rank)
+                else:
+                    break
+        if held:
+            yield Group.joined(held).merged()
+        low, width = high, 2 * (high - low)  # a crowded range says nothing about the next
+
+
+def _between(group: Group, low: int, high: int) -> Group:
+    if low == 0 and high == 2**64:
+        return group
+    return group.at(np.flatnonzero((group.rank >= np.uint64(low)) & (group.rank <= np.uint64(high - 1))))
+
+
+def capped(units: Callable[[], Iterator[Callable[[], Group]]], *, most: int, names: Names) -> Ranked | None:
+    """The first `most` rows of every person whom their zone's coin keeps; None if there are no rows at all."""
+    kept: Ranked | None = None
+    zones = Strictest()
+    for group in grouped(units):
+        zones.add(group)
+        once = np.zeros(len(group.rank), dtype=np.uint64)
+        kept = Ranked(group.low, group.high, group.rank, group.row, once, group.values).smallest(most, kept)
+        further = group.copies - 1
+        ends = np.cumsum(further)
+        for start in range(0, int(ends[-1]) if len(ends) else 0, COPIES):
+            number = np.arange(start, min(start + COPIES, int(ends[-1])))
+            pair = np.searchsorted(ends, number, side="right")
+            copy = (number - (ends - further)[pair] + 1).astype(np.uint64)
+            some = group.at(pair)
+            rank = names.ranks(some.low, some.high, some.row, copy)
+            kept = Ranked(some.low, some.high, rank, some.row, copy, some.values).smallest(most, kept)
+    low, high = zones.gone(names)
+    return kept if kept is None or not len(low) else kept.without(low, high)
+
+
+def read_groups(
+    table: Table, domain: Domain, person: str, names: Names, *, coins: Coins | None = None, whole: bool = False
+) -> Iterator[Callable[[], Group]]:
+    """The table's pieces as groups, without rows that have no id; with `whole`, all rows of a person are one group and
+    no values are kept."""
+
+    def read(piece: Any) -> Group:
+        values, ids = piece()
+        mine = has_id(ids)
+        if not mine.all():
+            values, ids = values[:, mine], ids.filter(pa.array(mine))
+        low, high = names.people(ids)
+        none, once = np.zeros(len(low), dtype=np.uint64), np.ones(len(low), dtype=np.int64)
+        last = np.full(len(low), OUTSIDE)
+        if whole:
+            return Group(low, high, none, low, last, once, values[:0]).merged()
+        points = to_lattice(values, domain)
+        row = names.rows(points)
+        last = last if coins is None else coins.last_words(points)
+        return Group(low, high, row, names.ranks(low, high, row, none), last, once, values).merged()
+
+    for piece in table.pieces_with_ids(domain.columns, person):
+        yield partial(read, piece)
+
+
+class CappedTable(Sealed):
+    """At most `most` rows of every person of a table: read when first needed, and kept."""
+
+    def __init__(self, table: Table, domain: Domain, person: str, *, most: int, key: bytes) -> None:
+        table.check_person(person)
+        self._table, self._domain, self._person, self._most = table, domain, person, most
+        self._coins: Coins | None = None
+        self._key = Names(key)
+        self._kept: Ranked | None = None
+        self._read = False
+        self.names, self.width = table.names, table.width
+
+    def _values(self) -> NDArray[np.float64]:
+        if not self._read:
+            units = partial(read_groups, self._table, self._domain, self._person, self._key, coins=self._coins)
+            self._kept = capped(units, most=self._most, names=self._key)
+            self._table.check_unchanged()
+            self._read = True
+        return np.empty((self._domain.dimension, 0)) if self._kept is None else self._kept.values
+
+    def zoned(self, coins: Coins) -> CappedTable:
+        """The same people, thinned by zones: with all rows or none, by one coin at the rate of their strictest zone."""
+        thinned = CappedTable(self._table, self._domain, self._person, most=self._most, key=self._key.key)
+        thinned._coins = coins
+        return thinned
+
+    def check_numeric(self, columns: Sequence[str] | None) -> None:
+        self._table.check_numeric(columns)
+
+    def pieces(self, columns: Sequence[str] | None) -> Iterator[Piece]:
+        self._same(columns)
+        values = self._values()
+        step = piece_rows(len(values))
+        for start in range(0, values.shape[1], step):
+            yield partial(values.__getitem__, (slice(None), slice(start, start + step)))
+
+    def rows(self) -> int:
+        return int(self._values().shape[1])
+
+    def chosen(self, columns: Sequence[str] | None, places: Iterator[Places]) -> Iterator[Piece]:
+        self._same(columns)
+        values = self._values()
+        for block in within(places, values.shape[1], step=piece_rows(len(values))):
+            yield partial(values.__getitem__, (slice(None), block))
+
+    def _same(self, columns: Sequence[str] | None) -> None:
+        if tuple(columns or ()) != tuple(self._domain.columns or ()):
+            raise ParameterError("columns", "must be those whose rows were counted")
+
+    def check_person(self, person: str) -> NoReturn:  # noqa: ARG002
+        raise ParameterError("person", "has been dealt with")
+
+    def pieces_with_ids(self, columns: Sequence[str] | None, person: str) -> NoReturn:  # noqa: ARG002
+        self.check_person(person)
+
+    def check_unchanged(self) -> None:
+        """The rows are in memory."""
+
+
+class PeopleCount(RowEngine):
+    """An engine that knows how many people have how many rows, and nothing else: what a cap is chosen by."""
+
+    def __init__(self, table: Table, domain: Domain, person: str, *, key: bytes) -> None:
+        super().__init__(domain)
+        table.check_person(person)
+        self._table, self._person, self._names, self.unit = table, person, Names(key), person
+
+    def total(self, query: Query) -> NDArray[np.int64]:
+        if not isinstance(query, PeopleByRows):
+            return super().total(query)
+        counts = np.zeros(query.size, dtype=np.int64)
+        units = partial(read_groups, self._table, self._domain, self._person, self._names, whole=True)
+        for group in grouped(units):
+            counts += query.tally(group.copies)
+        self._table.check_unchanged()
+        return counts
+
+    def _units(self) -> NoReturn:
+        raise ParameterError("query", "only the number of people by their rows is known here")

@@ -1,0 +1,1 @@
+"""CSV: the records of RFC 4180, streamed."""

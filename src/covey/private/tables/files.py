@@ -1,0 +1,241 @@
+"""Files as tables: Parquet, CSV and Arrow, one or many. Opening them reads schemas; rows are read after the charge.
+
+Rows are streamed, as often as is asked: a piece is read by the thread that wants it, and memory is bounded by the
+pieces in flight. A file that is not as it was when it was opened ends the reading with an error.
+"""
+
+from __future__ import annotations
+
+import lzma
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from covey.errors import DataError, ParameterError
+from covey.private.engines.base import Sealed
+from covey.private.engines.threads import cores
+from covey.private.tables.arrow import ArrowPart, ParquetPart
+from covey.private.tables.csv.reader import CsvPart, parse
+from covey.private.tables.folders import Found, Stamp, check_distinct, check_stamp, find_files, folder_values, stamp
+from covey.private.tables.frames import Piece, Places, Table, arrow_numbers, not_numeric
+from covey.private.tables.ids import PLAIN, Ids, PieceWithIds, arrow_ids, check_name, family_of
+from covey.private.tables.parts import Part, Task
+
+PARTS: dict[str, Callable[[Path], Part]] = {"Parquet": ParquetPart, "Arrow": ArrowPart, "CSV": CsvPart}
+DAMAGED = (OSError, EOFError, lzma.LZMAError, pa.ArrowException, UnicodeDecodeError)
+
+T = TypeVar("T")
+
+
+def open_file(path: str | os.PathLike[str]) -> Table:
+    """The table in a Parquet, CSV or Arrow file, in a folder of them, or in those that a pattern stands for."""
+    found = find_files(path)
+    with ThreadPoolExecutor(cores()) as pool:  # a thousand footers take a while
+        files = list(pool.map(partial(_open, found.kind), found.files))
+    check_distinct((file.part.path, file.stamp) for file in files)
+    return FileTable(found, files)
+
+
+class File(NamedTuple):
+    part: Part
+    stamp: Stamp
+
+
+def _open(kind: str, path: Path) -> File:
+    try:
+        known = stamp(path)
+        return File(PARTS[kind](path), known)
+    except DAMAGED:
+        raise DataError(f"data: {str(path)!r} cannot be read as a {kind} file; it may be damaged") from None
+
+
+class FileTable(Sealed):
+    """Files of one kind, one after the other, as one table. Columns that stand in the names of folders are its last."""
+
+    streamed = True  # can be read again and again, a piece at a time
+
+    def __init__(self, found: Found, files: Sequence[File]) -> None:
+        self._files = files
+        self._types, self._values = folder_values(found)
+        own = dict.fromkeys(name for file in files for name in file.part.names)
+        for name in self._types:
+            if name in own:
+                holder = next(file.part.path for file in files if name in file.part.names)
+                raise DataError(f"data: column {name!r} stands in the names of folders and in {str(holder)!r} as well")
+        self.names = (*(files[0].part.names if len(files) == 1 else own), *self._types)
+        self.width = len(self.names)
+        if not self.names:
+            raise DataError(
+                f"data: 0 feature(s): {str(files[0].part.path)!r} has no columns; a minimum of 1 is required."
+            )
+
+    def check_unchanged(self) -> None:
+        for file in self._files:
+            check_stamp(file.part.path, file.stamp)
+
+    def check_numeric(self, columns: Sequence[str] | None) -> None:
+        chosen = list(columns or self.names)
+        self._check_there(chosen)
+        for name in chosen:
+            if name in self._types and not pa.types.is_integer(self._types[name]):
+                raise not_numeric(name, "text, in the names of folders")
+        own = [name for name in chosen if name not in self._types]
+        for file in self._files:
+            with self._watched(file):
+                self._check_file(file.part, own)
+        self._check_any(own)
+
+    def _check_file(self, part: Part, own: list[str]) -> None:
+        wrong = part.not_numbers(own)
+        if wrong is not None:
+            raise not_numeric(wrong[0], wrong[1] if len(self._files) == 1 else f"{wrong[1]} in {str(part.path)!r}")
+
+    def _check_any(self, own: list[str]) -> None:
+        """A column without a type in some file is one of missing values there, but not if it is so in every file."""
+        for name in own:
+            if all(pa.types.is_null(file.part.kind(name)) for file in self._files):
+                raise not_numeric(name, "null")
+
+    def _check_there(self, names: Sequence[str]) -> None:
+        for file, values in zip(self._files, self._values, strict=True):
+            for name in names:
+                count = file.part.names.count(name) + (name in values)
+                if count == 0:
+                    where = "the folders of " if name in self._types else ""
+                    raise DataError(f"data: column {name!r} is missing in {where}{str(file.part.path)!r}")
+                if count > 1:
+                    raise DataError(f"data: {str(file.part.path)!r} has several columns {name!r}; rename them")
+
+    def check_person(self, person: str) -> None:
+        self._person_family(person)
+
+    def _person_family(self, person: str) -> str:
+        check_name(person, self.names)
+        self._check_there([person])
+        if person in self._types:
+            return family_of(person, self._types[person])
+        kinds = [(file.part.path, file.part.kind(person)) for file in self._files]
+        typed = [(path, family_of(person, kind)) for path, kind in kinds if not pa.types.is_null(kind)]
+        if not typed:
+            raise ParameterError("person", f"column {person!r} has no values of any type")
+        for path, found in typed:
+            if found != typed[0][1]:
+                raise ParameterError(
+                    "person",
+                    f"column {person!r} holds {typed[0][1]} in {str(typed[0][0])!r} and {found} in {str(path)!r}; "
+                    "make it the same in all files",
+                )
+        return typed[0][1]
+
+    def pieces(self, columns: Sequence[str] | None) -> Iterator[Piece]:
+        chosen = list(columns or self.names)
+        for number, task in self._tasks(chosen):
+            yield partial(self._numbers, number, task, chosen)
+
+    def pieces_with_ids(self, columns: Sequence[str] | None, person: str) -> Iterator[PieceWithIds]:
+        chosen, kind = list(columns or self.names), self._person_family(person)
+        for number, task in self._tasks(chosen, person):
+            yield partial(self._numbers_and_ids, number, task, chosen, person, kind)
+
+    def chosen(self, columns: Sequence[str] | None, places: Iterator[Places]) -> Iterator[Piece]:
+        wanted, walk = list(columns or self.names), Walk(places)
+        for number, task in self._tasks(wanted):
+            inside = walk.among(task.rows())
+            if inside.size:
+                yield partial(self._numbers, number, task, wanted, inside)
+
+    def rows(self) -> int:
+        self.check_unchanged()
+        count = 0
+        for file in self._files:
+            with self._watched(file):
+                count += file.part.rows()
+        return count
+
+    def _tasks(self, columns: list[str], person: str | None = None) -> Iterator[tuple[int, Task]]:
+        """All that is to be read, with the number of its file. Some of it may have been read already."""
+        self._check_there(columns)
+        self.check_unchanged()
+        own = [name for name in columns if name not in self._types]
+        asked = None if person in self._types else person
+        for number, file in enumerate(self._files):
+            with self._watched(file):
+                least = own or asked is not None
+                for task in file.part.tasks(own if least else file.part.names[:1], person=asked):
+                    yield number, task
+                    check_stamp(file.part.path, file.stamp)  # before more is touched: it may be mapped into memory
+        self.check_unchanged()
+
+    def _numbers(
+        self, number: int, task: Task, columns: list[str], places: Places | None = None
+    ) -> NDArray[np.float64]:
+        return np.stack([_as_numbers(each) for each in self._read(number, task, columns, places)])
+
+    def _numbers_and_ids(
+        self, number: int, task: Task, columns: list[str], person: str, kind: str
+    ) -> tuple[NDArray[np.float64], Ids]:
+        *numbers, cells = self._read(number, task, [*columns, person])
+        if pa.types.is_null(cells.type):
+            cells = pa.nulls(len(cells), pa.int64() if kind == "numbers" else PLAIN)
+        return np.stack([_as_numbers(each) for each in numbers]), arrow_ids(cells)
+
+    def _read(self, number: int, task: Task, columns: list[str], places: Places | None = None) -> list[Any]:
+        file = self._files[number]
+        check_stamp(file.part.path, file.stamp)
+        with self._watched(file):
+            batch = task.read()
+            if places is not None:
+                batch = batch.take(pa.array(places))
+            values = self._values[number]
+            return [
+                pa.repeat(values[name], batch.num_rows) if name in values else batch.column(name) for name in columns
+            ]
+
+    @contextmanager
+    def _watched(self, file: File) -> Iterator[None]:
+        """What is read here is of the file that was opened, or an error; so is what a damaged file makes Arrow say."""
+        try:
+            yield
+        except DAMAGED:
+            check_stamp(file.part.path, file.stamp)
+            raise _broken(file.part.path) from None
+        check_stamp(file.part.path, file.stamp)
+
+
+class Walk:
+    """Goes through places, which ascend block by block, along with pieces of a table."""
+
+    def __init__(self, places: Iterator[Places]) -> None:
+        self._places = places
+        self._block: Places = np.empty(0, dtype=np.int64)
+        self._first = 0
+        self._over = False
+
+    def among(self, rows: int) -> Places:
+        """The places within the next so many rows, counted from the first of these."""
+        end, parts = self._first + rows, []
+        while not self._over and (self._block.size == 0 or self._block[-1] < end):
+            parts.append(self._block)
+            following = next(self._places, None)
+            self._over = following is None
+            self._block = np.empty(0, dtype=np.int64) if following is None else following
+        inside = int(np.searchsorted(self._block, end))
+        found: Places = np.concatenate([*parts, self._block[:inside]]) - self._first
+        self._block, self._first = self._block[inside:], end
+        return found
+
+
+def _as_numbers(column: Any) -> NDArray[np.float64]:
+    return arrow_numbers(parse(column) if pa.types.is_binary(column.type) else column)
+
+
+def _broken(path: Path) -> DataError:
+    return DataError(f"data: {str(path)!r} broke off while it was read; nothing is published, any charge stays")

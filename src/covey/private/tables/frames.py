@@ -1,0 +1,334 @@
+"""Raw tables of every kind, as pieces of float64 columns. Nothing here looks at a value before the charge.
+
+A `Table` knows its column names and types; `pieces` yields functions, each of which reads one piece of the rows as an
+array of shape (columns, rows), with missing values as NaN. Pieces may be read on several threads. `chosen` does
+the same for rows at some places only, and in memory visits no others; `pieces_with_ids` tells whose each row is. An
+unchanged table is always cut into the same pieces, in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.errors import DataError, NotNumericError, ParameterError
+from covey.private.engines.base import Sealed
+
+if TYPE_CHECKING:
+    from covey.private.tables.ids import Ids, PieceWithIds
+
+Piece = Callable[[], NDArray[np.float64]]
+Places = NDArray[np.int64]
+Reader = Callable[[slice | Places], Any]
+IdReader = Callable[[slice], Any]
+PIECE_VALUES = 2**19  # about 4 MB of float64 a piece
+
+
+def piece_rows(columns: int) -> int:
+    return max(256, min(2**17, PIECE_VALUES // max(1, columns)))
+
+
+class Table(Protocol):
+    """Rows that nobody has looked at yet."""
+
+    @property
+    def names(self) -> tuple[str, ...] | None: ...
+    @property
+    def width(self) -> int: ...
+    def check_numeric(self, columns: Sequence[str] | None) -> None: ...
+    def pieces(self, columns: Sequence[str] | None) -> Iterator[Piece]: ...
+    def rows(self) -> int:
+        """The exact number of rows: private under add/remove."""
+        ...
+
+    def chosen(self, columns: Sequence[str] | None, places: Iterator[Places]) -> Iterator[Piece]:
+        """Pieces of the rows at these places, which ascend block by block; those beyond the last row are ignored."""
+        ...
+
+    def check_person(self, person: str) -> None:
+        """Refuse a person column that is not there or holds no ids, before any charge."""
+        ...
+
+    def pieces_with_ids(self, columns: Sequence[str] | None, person: str) -> Iterator[PieceWithIds]:
+        """Pieces together with the cell of the person column of each row, as covey.private.tables.ids has them."""
+        ...
+
+    def check_unchanged(self) -> None:
+        """Refuse a file that is no longer the one that was opened. Rows in memory are the caller's to keep."""
+        ...
+
+
+def not_numeric(column: object, kind: object) -> NotNumericError:
+    return NotNumericError(
+        f"bounds: column {column!r} is not numeric (it is {kind}); choose numeric columns or convert it first"
+    )
+
+
+def within(places: Iterator[Places], rows: int, *, step: int) -> Iterator[Places]:
+    """Blocks of at most `step` places, up to the last row; no block is asked for that would lie beyond it."""
+    for block in places:
+        inside = block[: int(np.searchsorted(block, rows))]
+        for start in range(0, len(inside), step):
+            yield inside[start : start + step]
+        if len(inside) < len(block):
+            return
+
+
+class ArrayTable(Sealed):
+    """A two-dimensional numpy array, or anything numpy turns into one."""
+
+    names = None
+
+    def __init__(self, data: Any) -> None:
+        if hasattr(data, "toarray") and hasattr(data, "nnz"):
+            raise NotNumericError("data: sparse matrices are not supported; pass data.toarray()")
+        try:
+            array = data if isinstance(data, np.ma.MaskedArray) else np.asarray(data)
+        except ValueError:
+            raise DataError("data: is not a table; rows have different lengths") from None
+        if array.dtype.kind == "c":
+            raise NotNumericError("data: Complex data not supported; pass real numbers")
+        if array.ndim != 2:
+            raise DataError(
+                f"data: Expected 2D array, got {array.ndim}D array instead: pass rows x columns. "
+                "Reshape your data with array.reshape(-1, 1) for one column, array.reshape(1, -1) for one row."
+            )
+        if array.shape[1] < 1:
+            raise DataError("data: 0 feature(s) while a minimum of 1 is required.")  # the shape would tell the rows
+        self._array = array
+        self.width = array.shape[1]
+
+    def check_numeric(self, columns: Sequence[str] | None) -> None:  # noqa: ARG002
+        if self._array.dtype.kind == "O":
+            self._array = np.stack([numbers_of(column, i) for i, column in enumerate(self._array.T)], axis=1)
+        if self._array.dtype.kind not in "fiub":
+            raise not_numeric("0", "text or dates")  # the type itself would tell the length of the longest text
+
+    def pieces(self, columns: Sequence[str] | None) -> Iterator[Piece]:  # noqa: ARG002
+        array, step = self._array, piece_rows(self.width)
+        for start in range(0, len(array), step):
+            yield partial(_read_array, array, slice(start, start + step))
+
+    def rows(self) -> int:
+        return len(self._array)
+
+    def chosen(self, columns: Sequence[str] | None, places: Iterator[Places]) -> Iterator[Piece]:  # noqa: ARG002
+        for block in within(places, len(self._array), step=piece_rows(self.width)):
+            yield partial(_read_array, self._array, block)
+
+    def check_person(self, person: str) -> NoReturn:  # noqa: ARG002
+        raise ParameterError("person", "needs columns with names; pass a pandas, polars or Arrow table, or a file")
+
+    def pieces_with_ids(self, columns: Sequence[str] | None, person: str) -> NoReturn:  # noqa: ARG002
+        self.check_person(person)
+
+    def check_unchanged(self) -> None:
+        """An array in memory cannot be replaced."""
+
+
+def _read_array(array: NDArray[Any], places: slice | Places) -> NDArray[np.float64]:
+    part = array[places]
+    with np.errstate(all="ignore"):  # a long double too large becomes an infinity, silently
+        numbers = np.array(part.T, dtype=np.float64, order="C")
+    if isinstance(part, np.ma.MaskedArray):
+        numbers[np.ma.getmaskarray(part.T)] = np.nan  # a masked value is a missing one, whatever is beneath the mask
+    return numbers
+
+
+class FrameTable(Sealed):
+    """A pandas or polars frame, or an Arrow table: named columns, converted piece by piece.
+
+    `reader(name)` refuses a column whose type is not numeric, and otherwise returns read(slice or places);
+    `ids(name)` does the same for a column of people, by slices.
+    """
+
+    def __init__(
+        self, names: Sequence[Any], rows: int, reader: Callable[[str], Reader], ids: Callable[[str], IdReader]
+    ) -> None:
+        if not names:
+            raise DataError("data: 0 feature(s): the table has no columns while a minimum of 1 is required.")
+        self.names = tuple(str(name) for name in names)
+        self.width = len(self.names)
+        self._rows = rows
+        self._reader = cache(reader)
+        self._ids = cache(ids)
+
+    def check_numeric(self, columns: Sequence[str] | None) -> None:
+        for name in columns or self.names:
+            self._reader(name)
+
+    def pieces(self, columns: Sequence[str] | None) -> Iterator[Piece]:
+        readers = [self._reader(name) for name in columns or self.names]
+        step = piece_rows(len(readers))
+        for start in range(0, self._rows, step):
+            stop = min(start + step, self._rows)
+            yield partial(_read_columns, readers, slice(start, stop), stop - start)
+
+    def rows(self) -> int:
+        return self._rows
+
+    def chosen(self, columns: Sequence[str] | None, places: Iterator[Places]) -> Iterator[Piece]:
+        readers = [self._reader(name) for name in columns or self.names]
+        for block in within(places, self._rows, step=piece_rows(len(readers))):
+            yield partial(_read_columns, readers, block, len(block))
+
+    def check_person(self, person: str) -> None:
+        from covey.private.tables.ids import check_name
+
+        check_name(person, self.names)
+        self._ids(person)
+
+    def pieces_with_ids(self, columns: Sequence[str] | None, person: str) -> Iterator[PieceWithIds]:
+        self.check_person(person)
+        readers, ids = [self._reader(name) for name in columns or self.names], self._ids(person)
+        step = piece_rows(len(readers))
+        for start in range(0, self._rows, step):
+            places = slice(start, min(start + step, self._rows))
+            yield partial(_read_with_ids, partial(_read_columns, readers, places, places.stop - start), ids, places)
+
+    def check_unchanged(self) -> None:
+        """A table in memory cannot be replaced."""
+
+
+def _read_columns(readers: list[Reader], places: slice | Places, count: int) -> NDArray[np.float64]:
+    piece = np.empty((len(readers), count))
+    with np.errstate(all="ignore"):  # pandas holds long doubles too
+        for row, read in zip(piece, readers, strict=True):
+            row[:] = read(places)
+    return piece
+
+
+def _read_with_ids(piece: Piece, ids: IdReader, places: slice) -> tuple[NDArray[np.float64], Ids]:
+    return piece(), ids(places)
+
+
+def numbers_of(values: Any, column: object) -> NDArray[np.float64]:
+    """A column of Python objects as numbers. It has no declared type, so every object's *type* is its schema."""
+    numbers = np.empty(len(values))
+    for i, value in enumerate(values):
+        if value is None or type(value).__name__ in ("NAType", "MaskedConstant"):
+            numbers[i] = np.nan
+        elif isinstance(value, str | bytes | complex | np.complexfloating) or not hasattr(value, "__float__"):
+            raise NotNumericError(
+                f"bounds: column {column!r} is not numeric: it holds Python objects, and each "
+                "argument must be neither a string nor another object but a number; convert the column first"
+            )
+        else:
+            try:
+                numbers[i] = float(value)
+            except Exception:  # whatever an object's own __float__ raises, with whatever value in its message
+                numbers[i] = np.nan
+    return numbers
+
+
+def _pandas(frame: Any) -> FrameTable:
+    names = [str(name) for name in frame.columns]
+
+    def reader(name: str) -> Reader:
+        series = frame.iloc[:, names.index(name)]
+        if str(series.dtype) == "object":
+            numbers = numbers_of(series.to_numpy(), name)
+            return lambda places: numbers[places]
+        if getattr(series.dtype, "kind", "O") not in "fiub":
+            raise not_numeric(name, str(series.dtype).partition("[")[0])  # a sparse type's brackets hold a value
+        return lambda places: series.iloc[places].to_numpy(dtype=np.float64, na_value=np.nan)
+
+    def ids(name: str) -> IdReader:
+        from covey.private.tables.ids import pandas_ids
+
+        return pandas_ids(frame.iloc[:, names.index(name)], name)
+
+    return FrameTable(names, len(frame), reader, ids)
+
+
+def _polars(frame: Any) -> FrameTable:
+    def reader(name: str) -> Reader:
+        series = frame.get_column(name)
+        kind = str(series.dtype)
+        if not (series.dtype.is_numeric() or kind == "Boolean") or kind in ("Int128", "UInt128"):  # Arrow has no such
+            raise not_numeric(name, series.dtype.base_type())  # an Enum's full name lists its values
+        return lambda places: arrow_numbers(series[places].to_arrow())
+
+    def ids(name: str) -> IdReader:
+        from covey.private.tables.ids import polars_ids
+
+        return polars_ids(frame.get_column(name), name)
+
+    return FrameTable(frame.columns, frame.height, reader, ids)
+
+
+def arrow_numbers(column: Any) -> NDArray[np.float64]:
+    """An Arrow column (chunked or not) as float64, nulls as NaN; large integers are rounded, never refused."""
+    import pyarrow as pa
+
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.uint8())
+    numbers = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return np.asarray(numbers, dtype=np.float64)
+
+
+def arrow_rows(column: Any, places: slice | Places) -> Any:
+    """Some rows of a chunked Arrow column, ascending. (`take` of the whole would first join its chunks: all rows.)"""
+    import pyarrow as pa
+
+    if isinstance(places, slice):
+        return column.slice(places.start, places.stop - places.start)
+    ends = np.cumsum([len(chunk) for chunk in column.chunks], dtype=np.int64)
+    cuts = np.searchsorted(places, ends)
+    taken, first = [], 0
+    for i in np.flatnonzero(np.diff(cuts, prepend=0)).tolist():
+        inside = places[first : cuts[i]] - (ends[i - 1] if i else 0)
+        taken.append(column.chunk(i).take(pa.array(inside)))
+        first = int(cuts[i])
+    return pa.chunked_array(taken, type=column.type)
+
+
+def arrow_is_numeric(kind: Any) -> bool:
+    import pyarrow as pa
+
+    types = pa.types
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind))
+
+
+def _arrow(table: Any) -> FrameTable:
+    def reader(name: str) -> Reader:
+        values = table.column(name)
+        if not arrow_is_numeric(values.type):
+            raise not_numeric(name, values.type)
+        return lambda places: arrow_numbers(arrow_rows(values, places))
+
+    def ids(name: str) -> IdReader:
+        from covey.private.tables.ids import arrow_ids, family_of
+
+        values = table.column(name)
+        family_of(name, values.type)
+        return lambda places: arrow_ids(arrow_rows(values, places))
+
+    return FrameTable(table.column_names, table.num_rows, reader, ids)
+
+
+def open_table(data: Any) -> Table:
+    """The table behind any data that `fit` takes, without reading a row of it."""
+    if isinstance(data, str | PathLike):
+        from covey.private.tables.files import open_file
+
+        return open_file(data)
+    library = type(data).__module__.partition(".")[0]
+    if library == "pandas" and hasattr(data, "columns"):
+        return _pandas(data)
+    if library == "polars":
+        if not hasattr(data, "height"):
+            raise DataError("data: a polars LazyFrame or Series is not supported; pass frame.collect()")
+        return _polars(data)
+    if library == "pyspark" and hasattr(data, "mapInArrow"):
+        from covey.private.engines.spark import SparkTable
+
+        return SparkTable(data)
+    if library == "pyarrow" and hasattr(data, "column_names"):
+        return _arrow(data)
+    return ArrayTable(data)

@@ -1,0 +1,1 @@
+"""What people hold: releases, certificates, coresets, levels, and their files. Free of rows, noise and budget."""

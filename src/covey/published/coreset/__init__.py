@@ -1,0 +1,1 @@
+"""Private coresets: weighted points that answer any number of queries."""

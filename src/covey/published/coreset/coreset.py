@@ -1,0 +1,322 @@
+"""A private coreset: weighted points that answer questions about the rows for ever, at no further cost.
+
+Everything here is free: the weights are noisy and were paid for when they were released. Distances are measured like
+those of the fit: with every column scaled to [-1, 1] by the bounds (with the radius as the unit for a ball).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from covey.checks import check_objective, numbers, table, weights_of, whole_number
+from covey.errors import ParameterError
+from covey.geo.geojson import feature_collection, find_axes
+from covey.post.distances import Objective
+from covey.post.kmeans import weighted_kmeans
+from covey.post.kmedian import weighted_kmedian
+from covey.post.many import costs_of_sets
+from covey.post.random import public_rng
+from covey.post.reduce import reduce_points
+from covey.post.starts import sphere_packing
+from covey.public import Box
+from covey.published.release import Certificate, Release, in_full, scale_of
+
+if TYPE_CHECKING:
+    from covey.published.coreset.compare import Alternative
+
+Floats = NDArray[np.float64]
+FARTHEST = 1e9  # half-widths of the domain: centres beyond are in other units
+
+
+class Coreset:
+    """Points and weights that stand for the rows of a release, with its certificate, which covers everything here.
+
+    points : (m, d) in the units of the data. weights : (m,) noisy numbers of rows. Some may be negative: noise of
+    either sign cancels in sums, and what is cut off at zero no longer does. cells : (m, d) the widths of the cell that
+    a point is the middle of, or None where points stand for themselves. columns : the names of the coordinates.
+    certificate : what was promised, to whom. objective : what it was made for; both may be asked.
+    origins : fingerprints of the releases it comes from, so that none is added twice.
+    """
+
+    def __init__(
+        self,
+        points: ArrayLike,
+        weights: ArrayLike,
+        *,
+        columns: Sequence[str],
+        certificate: Certificate,
+        cells: ArrayLike | None = None,
+        objective: str = "k-means",
+        origins: Iterable[str] | None = None,
+    ) -> None:
+        self.columns = list(columns)
+        self.certificate = certificate
+        self.objective = check_objective(objective)
+        self._middle, self._half = scale_of(certificate.domain)
+        if len(self.columns) != len(self._middle) or len(set(self.columns)) != len(self.columns):
+            raise ParameterError("columns", "must be as many as the domain has, with different names")
+        self.points = table("points", points, len(self.columns))
+        self.weights = weights_of(weights, len(self.points))
+        self.cells = None if cells is None else table("cells", cells, len(self.columns))
+        if self.cells is not None and (len(self.cells) != len(self.points) or (self.cells < 0).any()):
+            raise ParameterError("cells", "must be a width, at least 0, for each point and column")
+        self._origins = None if origins is None else tuple(sorted(set(origins)))
+
+    @classmethod
+    def of(cls, release: Release) -> Coreset:
+        """The coreset of a release that holds one, or that kept the noisy histogram of `grid`."""
+        made: dict[str, Any] = {
+            "columns": release.columns,
+            "certificate": release.certificate,
+            "objective": release.objective,
+        }
+        if release.coreset is not None:
+            given = release.coreset
+            return cls(given.points, given.weights, cells=given.cells, **made)
+        synopsis = release.synopsis
+        if synopsis is None:
+            raise ParameterError(
+                "release",
+                "holds centres only, no coreset: fit PrivateCoreset (or `covey coreset`), or KMeans with "
+                'algorithm="grid", algorithm_params={"keep_synopsis": True}',
+            )
+        middle, half = release.scale()
+        axis = (2 * np.arange(synopsis.cells_per_axis) + 1) / synopsis.cells_per_axis - 1
+        numbers, points = np.arange(len(synopsis.counts)), np.empty((len(synopsis.counts), len(middle)))
+        for j in reversed(range(len(middle))):  # the last column's cells come fastest; numpy's own grids end at 32 axes
+            numbers, place = np.divmod(numbers, synopsis.cells_per_axis)
+            points[:, j] = axis[place] * half[j] + middle[j]
+        cells = np.broadcast_to(2 * half / synopsis.cells_per_axis, points.shape)
+        return cls(points, np.array(synopsis.counts) * synopsis.rows_per_count, cells=cells, **made)
+
+    @cached_property
+    def origins(self) -> tuple[str, ...]:
+        """Fingerprints of the releases that this coreset comes from."""
+        if self._origins is not None:
+            return self._origins
+        digest = hashlib.blake2b(self.points.tobytes(), digest_size=16)
+        digest.update(self.weights.tobytes())
+        return (digest.hexdigest(),)
+
+    @property
+    def total(self) -> float:
+        """The net weight: the noisy number of rows."""
+        return float(self.weights.sum())
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def __repr__(self) -> str:
+        promise = f"epsilon={in_full(self.certificate.epsilon)}"
+        promise += f", delta={in_full(self.certificate.delta)}" if self.certificate.delta else ""
+        return f"Coreset({len(self)} points in {len(self.columns)} columns, {promise})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Coreset):
+            return NotImplemented
+        no_cells = self.cells is None or other.cells is None
+        return (
+            (self.columns, self.certificate, self.objective) == (other.columns, other.certificate, other.objective)
+            and np.array_equal(self.points, other.points)
+            and np.array_equal(self.weights, other.weights)
+            and (self.cells is other.cells if no_cells else np.array_equal(self.cells, other.cells))  # type: ignore[arg-type]
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # --- questions ----------------------------------------------------------------------------------------------------
+
+    def cost(self, centres: ArrayLike, *, objective: Objective | None = None) -> float | Floats:
+        """The estimated cost of the rows for one set of centres (k, d), or for each of many (s, k, d).
+
+        The sum over rows of the squared distance to the nearest centre, or of the distance for "k-median", with
+        columns scaled by the bounds. The default is the objective that the coreset was made for. A cost that noise
+        dominates may come out negative.
+        """
+        sets = check_centres(centres, self)
+        chosen = check_objective(self.objective if objective is None else objective)
+        many = self._scaled(sets if sets.ndim == 3 else sets[None])
+        costs = costs_of_sets(self._scaled(self.points), self.weights, many, objective=chosen)
+        return costs if sets.ndim == 3 else float(costs[0])
+
+    def kmeans(self, k: int, *, starts: int = 30, random_state: int | None = None) -> Release:
+        """k centres by k-means, for any k, as often as wanted: nothing further is spent."""
+        return self._clustered("k-means", k, starts=starts, random_state=random_state)
+
+    def kmedian(self, k: int, *, starts: int = 30, random_state: int | None = None) -> Release:
+        """k centres by k-median, for any k, as often as wanted: nothing further is spent."""
+        return self._clustered("k-median", k, starts=starts, random_state=random_state)
+
+    def _clustered(self, objective: Objective, k: int, *, starts: int, random_state: int | None) -> Release:
+        number, tries = whole_number("k", k, least=1, most=1_000), whole_number("starts", starts, least=1, most=10_000)
+        edge = np.ones(len(self.columns))
+        rng = public_rng(random_state)
+        cluster = weighted_kmeans if objective == "k-means" else weighted_kmedian
+        found = cluster(
+            self._scaled(self.points),
+            self.weights,
+            k=number,
+            lower=-edge,
+            upper=edge,
+            starts=np.stack([sphere_packing(number, lower=-edge, upper=edge, rng=rng) for _ in range(tries)]),
+        )
+        return Release(
+            objective=objective,
+            columns=self.columns,
+            centres=(found.centres * self._half + self._middle).tolist(),
+            sizes=found.sizes.tolist(),
+            certificate=self._noted(k=number, clustered_again=True),
+        )
+
+    def count(self, box: Box) -> float:
+        """The estimated number of rows in a box of some of the columns; a cell that is cut counts by its share."""
+        columns = box.columns or tuple(self.columns)
+        if len(box.ranges) != len(columns) or not set(columns) <= set(self.columns):
+            raise ParameterError("box", f"must have ranges for some of the columns {', '.join(self.columns)}")
+        share = np.ones(len(self))
+        for name, (low, high) in zip(columns, box.ranges, strict=True):
+            j = self.columns.index(name)
+            x, width = self.points[:, j], np.zeros(len(self)) if self.cells is None else self.cells[:, j]
+            overlap = np.minimum(x + width / 2, high) - np.maximum(x - width / 2, low)
+            within = ((x >= low) & (x <= high)).astype(np.float64)
+            share *= np.where(width > 0, np.clip(overlap / np.where(width > 0, width, 1.0), 0, 1), within)
+        return float(share @ self.weights)
+
+    def sample(self, m: int, *, random_state: int | None = None) -> Floats:
+        """m made-up rows: a point in proportion to its weight where that is positive, anywhere in its cell."""
+        number = whole_number("m", m, least=0, most=10**9)
+        rng = public_rng(random_state)
+        positive = np.maximum(self.weights, 0)
+        chance = positive / positive.sum() if positive.any() else np.full(len(self), 1 / len(self))
+        chosen = rng.choice(len(self), size=number, p=chance)
+        if self.cells is None:
+            return self.points[chosen]
+        return self.points[chosen] + self.cells[chosen] * (rng.random((number, len(self.columns))) - 0.5)
+
+    def compare(
+        self,
+        alternatives: Mapping[str, ArrayLike] | Sequence[ArrayLike],
+        *,
+        allowed: Any = None,
+        forbidden: Any = None,
+        objective: Objective = "k-median",
+        lon: str | None = None,
+        lat: str | None = None,
+    ) -> list[Alternative]:
+        """Alternatives (sets of centres, by name or in a list) as rows, the best admissible one first.
+
+        allowed, forbidden : GeoJSON regions, as documents or paths. A set with a site outside what is allowed, or
+        inside or on the border of what is forbidden, is not admissible, and the row says why.
+        """
+        from covey.published.coreset.compare import compare
+
+        return compare(
+            self,
+            alternatives,
+            allowed=allowed,
+            forbidden=forbidden,
+            objective=check_objective(objective),
+            lon=lon,
+            lat=lat,
+        )
+
+    # --- other coresets -----------------------------------------------------------------------------------------------
+
+    def reduce(self, m: int, *, random_state: int | None = None) -> Coreset:
+        """At most m of the points with new weights, whose costs are those of the whole on average. Signs are kept."""
+        number = whole_number("m", m, least=1, most=10**9)
+        if number >= len(self):
+            return self
+        chosen, weights = reduce_points(self._scaled(self.points), self.weights, m=number, rng=public_rng(random_state))
+        return Coreset(
+            self.points[chosen],
+            weights,
+            cells=None if self.cells is None else self.cells[chosen],
+            columns=self.columns,
+            certificate=self._noted(reduced_to=len(chosen)),
+            objective=self.objective,
+            origins=self.origins,
+        )
+
+    def merge(self, other: Coreset, *, disjoint: bool = False) -> Coreset:
+        """The coreset of both sets of rows. Columns, domain, relation and person must agree.
+
+        The certificate adds up ε and δ. With disjoint=True you vouch that nobody is in both sets, and that who is in
+        which does not depend on values; if both data sets were named at the fit, and differently, it then takes the
+        larger ε and the larger δ. A release that is in both already is refused: its people would count twice.
+        """
+        from covey.published.coreset.merge import merge
+
+        return merge(self, other, disjoint=disjoint)
+
+    def __add__(self, other: object) -> Coreset:
+        return self.merge(other) if isinstance(other, Coreset) else NotImplemented
+
+    @classmethod
+    def stream(
+        cls, batches: Iterable[Coreset], m: int, *, disjoint: bool = False, random_state: int | None = None
+    ) -> Coreset:
+        """One coreset of at most m points for a stream of them, by merge and reduce: see CoresetStream."""
+        from covey.published.coreset.merge import CoresetStream
+
+        stream = CoresetStream(m, disjoint=disjoint, random_state=random_state)
+        for batch in batches:
+            stream.add(batch)
+        return stream.result()
+
+    # --- files --------------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the coreset as .json or .parquet, whole or not at all; both are readable without Covey."""
+        from covey.published.coreset.files import save
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Coreset:
+        """Read a coreset that was saved, or a release that holds one."""
+        from covey.published.coreset.files import load
+
+        return load(path)
+
+    def to_geojson(self, *, lon: str | None = None, lat: str | None = None) -> dict[str, Any]:
+        """The points with their weights, for any map; negative weights are marked as such."""
+        east, north = find_axes(self.columns, lon, lat)
+        properties = [
+            {"weight": weight, "negative": weight < 0} | dict(zip(self.columns, point, strict=True))
+            for point, weight in zip(self.points.tolist(), self.weights.tolist(), strict=True)
+        ]
+        document = feature_collection([(x, y) for x, y in self.points[:, [east, north]].tolist()], properties)
+        return document | {"covey": {"epsilon": self.certificate.epsilon, "statement": self.certificate.statement}}
+
+    def _noted(self, **notes: Any) -> Certificate:
+        return msgspec.structs.replace(self.certificate, parameters={**self.certificate.parameters, **notes})
+
+    def _scaled(self, points: NDArray[Any]) -> Floats:
+        return np.asarray((points - self._middle) / self._half, dtype=np.float64)
+
+
+def check_centres(centres: ArrayLike, coreset: Coreset) -> Floats:
+    """Centres in the units of the data, (k, d) or (s, k, d), or an error that says what would work."""
+    d, names = len(coreset.columns), ", ".join(coreset.columns)
+    sets = numbers(centres)
+    if sets is None:
+        raise ParameterError("centres", f"must be points of {d} numbers ({names}), as many in every set")
+    if sets.ndim not in (2, 3) or sets.shape[-1] != d:
+        got = f"; these have {sets.shape[-1]}" if sets.ndim in (2, 3) else ""
+        raise ParameterError("centres", f"must be points with {d} coordinates ({names}): (k, d) or (s, k, d){got}")
+    if 0 in sets.shape:
+        raise ParameterError("centres", "must be at least one")
+    if not np.isfinite(sets).all():
+        raise ParameterError("centres", "must be finite numbers; leave out what is missing")
+    if np.abs(coreset._scaled(sets)).max() > FARTHEST:
+        raise ParameterError("centres", f"lie absurdly far from the domain; are they in the units of {names}?")
+    return sets

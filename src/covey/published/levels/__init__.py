@@ -1,0 +1,1 @@
+"""Privacy levels to slide between, as they were released."""

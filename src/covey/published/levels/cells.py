@@ -1,0 +1,149 @@
+"""From the noisy histogram of one level to boxes that stand out of its noise, large where little does. Free.
+
+Everything here is a function of one level's own noisy counts and of public numbers. A level that was chosen in advance
+is therefore as private as its own noise: no other level takes part (levels.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.post.kmeans import weighted_kmeans
+from covey.post.kmedian import weighted_kmedian
+from covey.post.random import public_rng
+from covey.post.starts import plus_plus
+
+Floats = NDArray[np.float64]
+STRICTNESS = 1.0  # times the largest noise that all boxes of a size have among them: more is worth cutting for
+LEAF_STRICTNESS = 0.8  # times the largest noise that the boxes which are left have among them: more stands out
+MOST_BOXES = 2048  # that stand out: with more, boxes are cut for heavier ones only, so that a level is quickly drawn
+_STRICTER = 1.4
+_STARTS, _BUCKETS = 5, 512  # of the search: a slider waits for it
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Boxes that fill the cube [-1, 1]^d, with their noisy numbers of rows."""
+
+    points: Floats  # m x d: their middles
+    sides: Floats  # m: their width, the same along every axis
+    counts: Floats  # m: of either sign
+    variances: Floats  # m: of the noise in `counts`
+    stands: NDArray[np.bool_]  # m: whether the count stands out of the noise
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """The boxes of one size: arrays of d axes, each as long as there are boxes along it."""
+
+    counts: Floats
+    variances: Floats
+    widest: Floats  # the largest scale of the noise of any cell in it
+
+    def halved(self) -> Layer:
+        """Boxes twice as wide."""
+        return Layer(_joined(self.counts, np.sum), _joined(self.variances, np.sum), _joined(self.widest, np.max))
+
+    def largest_noise(self, among: int) -> Floats:
+        """About the largest noise that `among` boxes like each of these have among them.
+
+        The largest of L sums of Laplace noise is about sqrt(2·variance·ln L) for wide sums and scale·ln L for single
+        cells: the larger of the two.
+        """
+        log = np.log(max(4, among))
+        return np.maximum(np.sqrt(2 * log) * np.sqrt(self.variances), self.widest * log)
+
+
+def _joined(values: NDArray[Any], how: Callable[..., Any]) -> NDArray[Any]:
+    """The sum (or maximum, or any) of each 2 x ... x 2 boxes."""
+    d = values.ndim
+    parts = values.reshape([part for side in values.shape for part in (side // 2, 2)])
+    return np.asarray(how(parts, axis=tuple(range(1, 2 * d, 2))))
+
+
+def _spread(values: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Every box's value for each of its halves."""
+    for axis in range(values.ndim):
+        values = np.repeat(values, 2, axis=axis)
+    return values
+
+
+def boxes_of(fine: Layer, *, whole: float, most: int = MOST_BOXES) -> Boxes:
+    """The coarsest boxes in which everything that stands out of the noise has a box of its own.
+
+    fine : the cells of the grid, a power of two along each axis. A box is cut into 2^d halves if any box within it
+    stands out. whole : a noisy number of all rows, for the case that nothing does: then the whole cube is one box.
+    """
+    layers = [fine]
+    while layers[-1].counts.shape[0] > 1:
+        layers.append(layers[-1].halved())
+    layers.reverse()
+    times = [layer.counts / layer.largest_noise(layer.counts.size) for layer in layers]
+    strictness = STRICTNESS
+    while True:
+        cut = _cut([each > strictness for each in times])
+        leaf = [~each if j == 0 else ~each & _spread(cut[j - 1]) for j, each in enumerate(cut)]
+        among = sum(int(each.sum()) for each in leaf)  # next to what stands out: fewer to be taken in by than all boxes
+        stands = [layer.counts > LEAF_STRICTNESS * layer.largest_noise(among) for layer in layers]
+        if sum(int((a & b).sum()) for a, b in zip(leaf, stands, strict=True)) <= most:
+            break
+        strictness *= _STRICTER
+    if leaf[0].any():
+        one = np.ones(1)
+        return Boxes(np.zeros((1, fine.counts.ndim)), 2 * one, max(whole, 1.0) * one, 0 * one, one > 0)
+    if not any((a & b).any() for a, b in zip(leaf, stands, strict=True)):
+        stands = [there & (times[j] == _highest(times, leaf)) for j, there in enumerate(leaf)]
+    found = [_found(layer, there, good) for layer, there, good in zip(layers, leaf, stands, strict=True)]
+    return Boxes(*(np.concatenate(part) for part in zip(*found, strict=True)))
+
+
+def _highest(times: list[Floats], leaf: list[NDArray[np.bool_]]) -> float:
+    """How far the box that stands out most does."""
+    return max(float(each[there].max()) for each, there in zip(times, leaf, strict=True) if there.any())
+
+
+def _cut(stands: list[NDArray[np.bool_]]) -> list[NDArray[np.bool_]]:
+    """Which boxes have a box within them that stands out, whole cube first."""
+    cut = [np.zeros(stands[-1].shape, dtype=np.bool_)]
+    for each in reversed(stands[1:]):
+        cut.append(_joined(each | cut[-1], np.any).astype(np.bool_))
+    return cut[::-1]
+
+
+def _found(
+    layer: Layer, there: NDArray[np.bool_], stands: NDArray[np.bool_]
+) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.bool_]]:
+    parts = layer.counts.shape[0]
+    points = (2.0 * np.stack(np.nonzero(there), axis=1) + 1) / parts - 1
+    return points, np.full(len(points), 2 / parts), layer.counts[there], layer.variances[there], stands[there]
+
+
+def quick_clusters(points: Floats, weights: Floats, k: int, objective: str) -> Floats:
+    """k centres of points in the cube [-1, 1]^d with positive weights: the same ones for the same points.
+
+    k-median starts from the centres of k-means and moves few of them elsewhere: a fraction of a second.
+    """
+    edge = np.ones(points.shape[1])
+    starts = plus_plus(points, weights, k, starts=_STARTS, rng=public_rng(0))
+    found = weighted_kmeans(
+        points, weights, k=k, lower=-edge, upper=edge, starts=starts, coarse=_BUCKETS, polish=1, swaps=k + 10
+    )
+    if objective == "k-means":
+        return found.centres
+    return weighted_kmedian(
+        points,
+        weights,
+        k=k,
+        lower=-edge,
+        upper=edge,
+        starts=found.centres[None],
+        rounds=20,
+        coarse=_BUCKETS,
+        polish=1,
+        swaps=6 if k <= 20 else 3,
+    ).centres

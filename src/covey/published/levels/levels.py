@@ -1,0 +1,198 @@
+"""A set of privacy levels: what was released, and everything that can be had of it for nothing. Proof: levels.md."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.checks import amount, whole_number
+from covey.errors import ParameterError
+from covey.post.distances import add_up, nearest
+from covey.public import Domain
+from covey.published.coreset.coreset import Coreset
+from covey.published.levels.cells import Boxes, Layer, boxes_of, quick_clusters
+from covey.published.levels.words import choice, expected, meaning, variance
+from covey.published.release import Certificate, Release
+
+Floats = NDArray[np.float64]
+MOST_LEVELS = 20
+
+
+class Level(NamedTuple):
+    """A position of the slider."""
+
+    name: str
+    epsilon: float
+
+
+USUAL_LEVELS = (
+    Level("most private", 0.1),
+    Level("very private", 0.25),
+    Level("balanced", 0.5),
+    Level("detailed", 1.0),
+    Level("most detailed", 2.0),
+)
+
+
+def check_levels(levels: Sequence[Any]) -> tuple[Level, ...]:
+    """Levels as a user gives them (names with epsilons), most private first, or an error that names what is wrong."""
+    if isinstance(levels, str) or not isinstance(levels, Sequence) or not 1 <= len(levels) <= MOST_LEVELS:
+        raise ParameterError("levels", f"must be a list of 1 to {MOST_LEVELS} pairs of a name and an epsilon")
+    found = []
+    for each in levels:
+        if isinstance(each, str) or not isinstance(each, Sequence) or len(each) != 2 or not isinstance(each[0], str):
+            raise ParameterError("levels", 'must be pairs of a name and an epsilon, such as ("detailed", 1.0)')
+        found.append(Level(each[0], float(amount("epsilon", each[1]))))
+    exact = [amount("epsilon", each.epsilon) for each in found]
+    if any(a >= b for a, b in pairwise(exact)) or len({each.name for each in found}) < len(found):
+        raise ParameterError("levels", "must ascend, from the most private to the least, with different names")
+    return tuple(found)
+
+
+def price(levels: Sequence[Any] = USUAL_LEVELS) -> float:
+    """What a look at all levels costs: the epsilon of the least private one."""
+    return check_levels(levels)[-1].epsilon
+
+
+@dataclass(frozen=True, eq=False)
+class LevelSet:
+    """Every privacy level of one data set. All of it is released: it may be kept, sent and queried for ever.
+
+    levels : most private first. columns, domain : as declared. per_axis : cells of the grid along each axis.
+    rows_noisy : the number of (kept) rows plus noise. counts : for each level, one noisy number for each key.
+    cells, rates : of each key, its cell and how many of its rows a zone let through. certificate : of all together.
+    """
+
+    levels: tuple[Level, ...]
+    columns: tuple[str, ...]
+    domain: Domain
+    per_axis: int
+    rows_noisy: int
+    rows_epsilon: Fraction
+    counts: tuple[NDArray[np.int64], ...]
+    cells: NDArray[np.int64]
+    rates: Floats
+    certificate: Certificate
+    _known: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def epsilon(self) -> float:
+        """What was paid: the epsilon of the least private level."""
+        return self.certificate.epsilon
+
+    @property
+    def rows_per_person(self) -> int:
+        """How many rows of a person count at most: all levels cost a row this many times less than a person."""
+        return int(self.certificate.parameters.get("rows_per_person", 1))
+
+    def strength(self, level: int) -> Fraction:
+        """The epsilon of the noise on this level's counts: what it costs a row, less that of the number of rows."""
+        own = amount("epsilon", self.levels[self._index(level)].epsilon)
+        return own / self.rows_per_person - self.rows_epsilon
+
+    def boxes(self, level: int) -> Boxes:
+        """What stands out of a level's noise, in boxes of the cube [-1, 1]^d. From this level's counts alone."""
+        return self._once(("boxes", self._index(level)), lambda: self._boxes(self._index(level)))
+
+    def _boxes(self, level: int) -> Boxes:
+        shape = (self.per_axis,) * self.domain.dimension
+        cells, strength = math.prod(shape), float(self.strength(level))
+        scale = 1 / strength
+        widest = np.zeros(cells)
+        np.maximum.at(widest, self.cells, scale / self.rates)
+        fine = Layer(
+            add_up(self.cells, self.counts[level] / self.rates, cells).reshape(shape),
+            add_up(self.cells, variance(strength) / self.rates**2, cells).reshape(shape),
+            widest.reshape(shape),
+        )
+        return boxes_of(fine, whole=self.rows(level))
+
+    @property
+    def zoned(self) -> bool:
+        """Whether some rows were thinned by zones."""
+        return bool((self.rates != 1).any())
+
+    def rows(self, level: int) -> float:
+        """The noisy number of all rows; where zones let some through only, from this level's counts by their rates."""
+        return float((self.counts[level] / self.rates).sum()) if self.zoned else float(self.rows_noisy)
+
+    def coreset(self, level: int, *, chosen: str = "on the slider") -> Coreset:
+        """The boxes of a level that stand out of its noise, as weighted points in the units of the data."""
+        boxes = self.boxes(level)
+        stand, half = boxes.stands, np.array(self.domain.half)
+        return Coreset(
+            boxes.points[stand] * half + np.array(self.domain.middle),
+            boxes.counts[stand],
+            cells=boxes.sides[stand, None] * half,
+            columns=self.columns,
+            certificate=self._certificate(level, chosen),
+        )
+
+    def release(self, level: int, k: int, *, objective: str = "k-means", chosen: str = "on the slider") -> Release:
+        """k centres of a level with their noisy sizes. Free, for every level, k and objective.
+
+        chosen : how you came to this level; the certificate says so and promises accordingly. "in advance": without
+        looking at any level, so the level's own epsilon holds. "on the slider": the least private level's holds.
+        "with sight of raw data": that too, and the choice itself is not covered.
+        """
+        centres, sizes = self.clusters(level, k, objective=objective)
+        return Release(
+            objective=objective,
+            columns=list(self.columns),
+            centres=(centres * np.array(self.domain.half) + np.array(self.domain.middle)).tolist(),
+            sizes=sizes.tolist(),
+            certificate=self._certificate(level, chosen, k=k),
+        )
+
+    def clusters(self, level: int, k: int, *, objective: str = "k-means") -> tuple[Floats, Floats]:
+        """Centres in the cube [-1, 1]^d and the noisy number of rows nearest to each."""
+        number = whole_number("k", k, least=1, most=1_000)
+        if objective not in ("k-means", "k-median"):
+            raise ParameterError("objective", "must be 'k-means' or 'k-median'")
+        place = self._index(level)
+        return self._once((place, number, objective), lambda: self._clusters(place, number, objective))
+
+    def _clusters(self, level: int, k: int, objective: str) -> tuple[Floats, Floats]:
+        boxes = self.boxes(level)
+        centres = quick_clusters(boxes.points[boxes.stands], boxes.counts[boxes.stands], k, objective)
+        return centres, add_up(nearest(boxes.points, centres), boxes.counts, k)
+
+    def expected(self, level: int, k: int | None = None) -> dict[str, Any]:
+        """What to expect of a level, as plain numbers: from formulas and from what the level itself releases."""
+        return expected(self, self._index(level), k)
+
+    def meaning(self, level: int) -> str:
+        """What a level means, in one or two plain sentences."""
+        return meaning(self, self._index(level))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all levels as one JSON document, whole or not at all. The file costs what all levels do."""
+        from covey.published.levels.files import save
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> LevelSet:
+        """Read levels that were saved."""
+        from covey.published.levels.files import load
+
+        return load(path)
+
+    def _index(self, level: int) -> int:
+        return whole_number("level", level, least=0, most=len(self.levels) - 1)
+
+    def _once(self, key: Any, work: Callable[[], Any]) -> Any:
+        if key not in self._known:
+            self._known[key] = work()
+        return self._known[key]
+
+    def _certificate(self, level: int, chosen: str, **notes: Any) -> Certificate:
+        return choice(self, self._index(level), chosen, notes)

@@ -1,0 +1,87 @@
+"""What a person reads: tables and releases as plain lines. Knows nothing of rows, noise or budget."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import sys
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    pass
+
+WIDTH = 88  # of paragraphs in a pipe, and the most on a terminal
+
+
+def printable(text: object) -> str:
+    """One line without control characters: names and paths come from files and may hold terminal codes."""
+    line = " ".join(str(text).split())
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in line)
+
+
+def paragraph(text: str) -> str:
+    width = min(WIDTH, shutil.get_terminal_size().columns) if sys.stdout.isatty() else WIDTH
+    return textwrap.fill(printable(text), width=max(20, width))
+
+
+def show_table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[int] = ()) -> None:
+    """A table on stdout: drawn on a terminal, aligned plain text elsewhere. `right` are right-aligned columns."""
+    head = [printable(cell) for cell in headers]
+    body = [[printable(cell) for cell in row] for row in rows]
+    if sys.stdout.isatty():
+        _draw(head, body, right)
+        return
+    widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
+    for row in (head, ["-" * width for width in widths], *body):
+        cells = (
+            cell.rjust(width) if i in right else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        sys.stdout.write("  ".join(cells).rstrip() + "\n")
+
+
+def _draw(head: list[str], body: list[list[str]], right: Sequence[int]) -> None:
+    """A table where it fits; on a narrow terminal one block of lines for each row."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
+    if sum(widths) + 3 * len(widths) > console.width:
+        for row in body:
+            block = Table(box=None, show_header=False, pad_edge=False, title=Text(row[0], "bold"), title_justify="left")
+            for name, cell in zip(head[1:], row[1:], strict=True):
+                block.add_row(Text(f"  {name}", "dim"), Text(cell))
+            console.print(block, "")
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for i, name in enumerate(head):
+        table.add_column(Text(name), justify="right" if i in right else "left")
+    for row in body:
+        table.add_row(*map(Text, row))  # Text: square brackets in a name are not markup
+    console.print(table)
+
+
+def number(value: float, span: float) -> str:
+    """A coordinate to about a hundred-thousandth of its public range."""
+    places = 4 - math.floor(math.log10(span)) if 1e-9 < span < 1e12 else None
+    return f"{value:.6g}" if places is None else f"{value:.{max(0, places)}f}"
+
+
+def how_many(size: float | None) -> str:
+    return "not released" if size is None else f"{round(size):,}"
+
+
+def in_words(value: object) -> str:
+    """A value of a table: lists and parameters separated by commas, numbers in their short form."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={in_words(default)}" for name, default in value.items()) or "none"
+    if isinstance(value, bool):
+        return str(value).lower()  # as --param takes it
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

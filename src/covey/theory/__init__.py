@@ -1,0 +1,1 @@
+"""What can be said without any rows: forecasts, lower bounds, groups, truthfulness."""
