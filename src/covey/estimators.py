@@ -15,7 +15,7 @@ from covey.algorithms.coreset_methods import coreset_algorithm
 from covey.errors import DataError, LedgerError
 from covey.fit.fit import fit
 from covey.private.lattice import to_lattice
-from covey.private.opening import on_spark, open_data
+from covey.private.opening import open_data
 from covey.private.tables.frames import open_table
 from covey.public import Person, check_columns, resolve_bounds
 from covey.published.coreset.coreset import Coreset
@@ -105,7 +105,7 @@ class _Private(BaseEstimator):
         table = open_data(X, engine=self.engine)
         names, width = Person(self.person, self.rows_per_person).columns_of(table.names, table.width)
         self._domain = resolve_bounds(self.bounds, names=names, width=width)
-        plain = self.person is None and not isinstance(X, str | PathLike) and not on_spark(table)
+        plain = self.person is None and not isinstance(X, str | PathLike) and table.local
         if self._all_columns() and plain:
             validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
         else:

@@ -27,7 +27,6 @@ from covey.noise.source import SeededSource
 from covey.private.engines.memory import MemoryEngine
 from covey.private.narrowed.cap import CappedTable
 from covey.private.narrowed.thin import SampledTable
-from covey.private.opening import open_engine
 from covey.private.tables.frames import ArrayTable, open_table
 from covey.public import Box, resolve_bounds
 from covey.queries.counts import CellCounts
@@ -90,9 +89,9 @@ def test_what_is_spent_on_a_sample_amplifies_to_what_was_named(monkeypatch, neig
     reserves = []
 
     class Watched(Session):
-        def curator(self, engine, domain, reserve, **more):
+        def door(self, table, domain, reserve, **more):
             reserves.append(reserve.promise.cost)
-            return super().curator(engine, domain, reserve, **more)
+            return super().door(table, domain, reserve, **more)
 
     monkeypatch.setattr(fitting, "Session", Watched)
     asked = {"k": 2, "epsilon": 1.0, "bounds": (-1, 1), "algorithm": "lloyd", "random_state": 1}
@@ -227,7 +226,7 @@ def test_parts_of_streamed_rows_are_disjoint_and_stay_the_same(tmp_path):
     counts = []
     for sign in (1, -1):
         frame(sign * ROWS).to_parquet(tmp_path / "rows.parquet")
-        engine = open_engine("files", open_table(tmp_path / "rows.parquet"), DOMAIN)
+        engine = open_table(tmp_path / "rows.parquet").engine("files", DOMAIN)
         assert not isinstance(engine, MemoryEngine)
         parts = engine.split(3, SeededSource(1))
         cells = CellCounts(Grid(DOMAIN, 4))

@@ -237,7 +237,7 @@ def test_spark_has_a_row_for_each_record_and_drops_those_without_an_id(spark, tm
 
 @pytest.mark.timeout(900)
 def test_spark_refuses_a_file_that_is_there_twice(spark, tmp_path):
-    from covey.private.engines.spark import open_path
+    from covey.private.tables.spark import open_path
 
     (tmp_path / "data set").mkdir()
     path = writers.parquet_file(table(BASE), tmp_path / "data set")

@@ -110,8 +110,8 @@ def test_the_estimator_takes_a_frame(spark):
 
 
 def test_a_sample_keeps_every_row_with_the_same_chance_and_comes_to_memory(spark):
-    from covey.private.engines.spark import SparkTable
     from covey.private.narrowed.spark import SparkSample
+    from covey.private.tables.spark import SparkTable
 
     n = 40_000
     table = SparkTable(spark.createDataFrame(frame(n)).repartition(4))
@@ -236,10 +236,10 @@ class Speculating:
 
 def test_no_sample_where_spark_takes_the_quicker_of_two_attempts(spark, monkeypatch):
     """A sample with a certain row in it may be the slower one: then who is in it decides which one is taken."""
-    from covey.private.engines.spark import SparkTable, check_sampling
+    from covey.private.tables.spark import SparkTable, speculates
 
     frame = spark.createDataFrame([(0.1, 0.2)], ["x", "y"])
-    check_sampling(frame)  # the usual setting
+    assert not speculates(frame)  # the usual setting
     book = Ledger.memory()
     real = SparkTable.__init__
     monkeypatch.setattr(SparkTable, "__init__", lambda self, given: real(self, Speculating(given)))

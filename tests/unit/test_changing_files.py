@@ -79,7 +79,7 @@ def settled(path):
 @pytest.fixture
 def made(tmp_path, monkeypatch):
     monkeypatch.setattr("covey.private.tables.csv.reader.BLOCK", 2**12)
-    monkeypatch.setattr("covey.private.tables.frames.PIECE_VALUES", 512)
+    monkeypatch.setattr("covey.private.tables.base.PIECE_VALUES", 512)
     rows = np.random.default_rng(1).random((2, 3000))
 
     def make(ending):

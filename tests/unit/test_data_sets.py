@@ -90,7 +90,7 @@ def test_a_file_a_folder_and_a_pattern_give_the_same_rows(tmp_path, ending):
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow", "csv"])
 def test_a_later_pass_is_cut_into_the_same_pieces(tmp_path, ending, monkeypatch):
-    monkeypatch.setattr("covey.private.tables.frames.PIECE_VALUES", 512)
+    monkeypatch.setattr("covey.private.tables.base.PIECE_VALUES", 512)
     monkeypatch.setattr("covey.private.tables.csv.reader.BLOCK", 500)
     for i in range(3):
         write(tmp_path / f"{i}.{ending}", a=np.arange(700.0), b=np.arange(700.0) ** 2)
@@ -308,7 +308,7 @@ def test_large_parts_are_streamed(tmp_path, ending, monkeypatch):
     else:
         pyarrow.feather.write_feather(table, path, compression="lz4" if ending == "feather" else "uncompressed")
     monkeypatch.setattr(arrow_files, "MOST_BYTES", 1000)
-    monkeypatch.setattr("covey.private.tables.frames.PIECE_VALUES", 1024)
+    monkeypatch.setattr("covey.private.tables.base.PIECE_VALUES", 1024)
     pieces = [piece() for piece in open_file(path).pieces(("b", "a"))]
     assert max(piece.shape[1] for piece in pieces) <= 512
     assert np.array_equal(np.concatenate(pieces, axis=1), rows[::-1])

@@ -65,7 +65,7 @@ def every_table(ids, kind, folder):
     ids=["text", "whole numbers", "unsigned", "bytes"],
 )
 def test_every_table_tells_the_same_people(ids, kind, expected, tmp_path, monkeypatch):
-    monkeypatch.setattr("covey.private.tables.frames.PIECE_VALUES", 2)
+    monkeypatch.setattr("covey.private.tables.base.PIECE_VALUES", 2)
     for name, data in every_table(ids, kind, tmp_path):
         assert people(data) == expected, name
 

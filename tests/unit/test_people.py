@@ -95,7 +95,7 @@ def test_who_counts_is_the_definition_whatever_the_order_and_the_passes(rows, mo
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(people, "AT_ONCE", 3)
         patch.setattr(people, "COPIES", 2)
-        patch.setattr("covey.private.tables.frames.piece_rows", lambda _: 5)
+        patch.setattr("covey.private.tables.base.piece_rows", lambda _: 5)
         assert kept(shuffled, most=most) == expected
 
 
@@ -295,7 +295,7 @@ def test_noise_is_for_m_rows(m):
         Person("id", m),
         session_of(Promise.of(1, kind=Kind(unit="id"))),
         domain=DOMAIN,
-        rehearse=lambda *_: None,
+        run=lambda *_: None,
     )
     p = math.exp(-1 / m)
     variance = 2 * p / (1 - p) ** 2

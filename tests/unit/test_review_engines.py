@@ -374,13 +374,13 @@ class TestSpark:
     @pytest.mark.usefixtures("spark")
     def test_a_file_that_is_replaced_between_two_jobs_ends_the_fit(self, tmp_path):
         """Spark reads the new file without a word; proofs of several passes are about one set of rows."""
-        from covey.private.opening import open_data, open_engine
+        from covey.private.opening import open_data
 
         def write(value: float, rows: int) -> None:
             pq.write_table(pa.table({"x": [value] * rows, "y": [value] * rows}), tmp_path / "some rows.parquet")
 
         write(0.5, 10)
-        engine = open_engine("spark", open_data(tmp_path / "some rows.parquet", engine="spark"), DOMAIN)
+        engine = open_data(tmp_path / "some rows.parquet", engine="spark").engine("spark", DOMAIN)
         assert engine.total(CELLS).sum() == 10
         assert engine.cells(Grid(DOMAIN, 4))[1].tolist() == [10]
         (tmp_path / "some rows.parquet").unlink()

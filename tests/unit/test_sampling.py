@@ -70,9 +70,9 @@ def test_the_algorithm_may_spend_the_inner_cost_and_no_more(monkeypatch):
     budgets = []
     monkeypatch.setattr(
         Session,
-        "curator",
-        lambda session, engine, domain, reserve, real=Session.curator, **more: (
-            budgets.append(reserve.promise.cost) or real(session, engine, domain, reserve, **more)
+        "door",
+        lambda session, table, domain, reserve, real=Session.door, **more: (
+            budgets.append(reserve.promise.cost) or real(session, table, domain, reserve, **more)
         ),
     )
     fit(sample=0.01, delta=1e-6, algorithm="ball-coreset", epsilon=2.0, random_state=1)
@@ -368,17 +368,12 @@ def test_auto_grows_with_k_d_and_precision_and_hardly_with_n():
     assert auto_size(**usual | {"epsilon": 10_000.0}) == size
 
 
-@pytest.mark.parametrize(("setting", "refused"), [("true", True), ("TRUE", True), ("false", False), (None, False)])
-def test_a_cluster_that_takes_the_quicker_of_two_attempts_draws_no_sample(setting, refused):
-    """Without a cluster: a frame that only tells its settings."""
+@pytest.mark.parametrize(("setting", "on"), [("true", True), ("TRUE", True), ("false", False), (None, False)])
+def test_a_cluster_that_takes_the_quicker_of_two_attempts_is_known(setting, on):
+    """Without a cluster: a frame that only tells its settings. Samples are refused there (engines/test_spark.py)."""
     from types import SimpleNamespace
 
-    from covey.private.engines.spark import check_sampling
+    from covey.private.tables.spark import speculates
 
     conf = {} if setting is None else {"spark.speculation": setting}
-    frame = SimpleNamespace(sparkSession=SimpleNamespace(conf=conf))
-    if not refused:
-        check_sampling(frame)
-        return
-    with pytest.raises(ParameterError, match=r"^sample: with spark\.speculation on"):
-        check_sampling(frame)
+    assert speculates(SimpleNamespace(sparkSession=SimpleNamespace(conf=conf))) is on

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pytest
 
 from covey.errors import DataError, NotNumericError
-from covey.private.tables.frames import ArrayTable, FrameTable, open_table, piece_rows
+from covey.private.tables.base import piece_rows
+from covey.private.tables.frames import ArrayTable, FrameTable, open_table
 
 SECRET = "Quail-0.123456789"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,13 +18,11 @@ import numpy as np
 
 from covey.algorithms.registry import ALGORITHMS, Algorithm
 from covey.audit.families import ROWS_PER_PERSON, Floats, Pair, Rng
-from covey.audit.overhear import put
 from covey.audit.tape import Tape
-from covey.audit.watch import Watched, listening
-from covey.fit import session
+from covey.audit.watch import Watched
 from covey.fit import slider as levels
 from covey.fit.fit import fit
-from covey.private.curator import Curator
+from covey.fit.session import heard_by
 from covey.public import Ball, Box, Neighbours
 from covey.published.levels.files import to_json
 
@@ -88,7 +87,7 @@ def _of(row: Algorithm) -> Target:
         }
 
     def run(tape: Tape, settings: Mapping[str, Any]) -> bytes:
-        with listening(row.name, tape):
+        with heard_by(partial(Watched.over, tape=tape)):
             return fit(algorithm=row.name, **settings).to_json()
 
     return Target(row.name, row.guarantee, row.neighbours, True, settings, run)
@@ -104,10 +103,7 @@ def _slider() -> Target:
         named = [(f"level {part}", most * part / 4) for part in (1, 2, 4)]
         asked = {name: value for name, value in settings.items() if name != "epsilon"}
 
-        def watched(*args: Any, **kwargs: Any) -> Curator:
-            return Watched.over(Curator(*args, **kwargs), tape)
-
-        with put(session, "Curator", watched):
+        with heard_by(partial(Watched.over, tape=tape)):
             return to_json(levels.fit_levels(levels=named, **asked))
 
     return Target(SLIDER, "pure", (Neighbours.ADD_REMOVE,), True, settings, run)

@@ -6,15 +6,10 @@ holds. So the released values are the same on two data sets, and whatever still 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-from functools import wraps
 from typing import Any
 
 import numpy as np
 
-from covey.algorithms import registry
 from covey.audit.overhear import put
 from covey.audit.tape import Step, Tape, described
 from covey.events import Sensitivity
@@ -192,19 +187,3 @@ class Listener:
 
     def _step(self, kind: str, exact: Any, bound: Sensitivity | None, *more: Any) -> Step:
         return Step((*self._asked, bound, *more), kind, exact, bound, self._mechanism, self._event)
-
-
-@contextmanager
-def listening(algorithm: str, tape: Tape) -> Iterator[None]:
-    """While it lasts, whoever runs the algorithm runs it with a watched curator."""
-    row = registry.ALGORITHMS[algorithm]
-
-    @wraps(row.run)
-    def run(curator: Curator, **parameters: Any) -> Any:
-        return row.run(Watched.over(curator, tape), **parameters)
-
-    registry.ALGORITHMS[algorithm] = replace(row, run=run)
-    try:
-        yield
-    finally:
-        registry.ALGORITHMS[algorithm] = row

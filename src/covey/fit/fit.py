@@ -29,8 +29,8 @@ from covey.fit.session import Progress, Session
 from covey.fit.zones import Thinning, read_zones
 from covey.post.random import public_rng
 from covey.private.curator import Curator
-from covey.private.opening import ENGINES, check_engine, check_sampling, on_spark, open_data, open_engine
-from covey.private.tables.frames import Table
+from covey.private.opening import open_data
+from covey.private.tables.base import ENGINES, Table
 from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
 from covey.published.release import Release
 
@@ -97,11 +97,16 @@ def _fit(
     table = open_data(data, engine=request.engine)
     names, width = request.person.columns_of(table.names, table.width)
     domain = resolve_bounds(bounds, names=names, width=width)
-    row, sampled = request.algorithm, request.sample is not None
-    check_engine(request.engine, table, what=row.name, engines=row.engines, sampled=sampled)
-    check_spark(table, request, zones=zones)
+    row, sampled, relation = request.algorithm, request.sample is not None, request.neighbours
+    table.check_fit(
+        engine=request.engine,
+        engines=row.engines,
+        what=row.name,
+        sampled=sampled,
+        zoned=zones is not None,
+        relation=relation,
+    )
     request = request.without_idle_delta(domain)
-    relation = request.neighbours
     zoned = read_zones(zones, epsilon=request.epsilon, domain=domain, neighbours=relation, person=request.person)
     session = Session(
         book,
@@ -244,18 +249,6 @@ def _plain(value: Any) -> Any:
     return float(value) if isinstance(value, Fraction) else value.item() if isinstance(value, np.generic) else value
 
 
-def check_spark(table: Table, request: Request, *, zones: Any) -> None:
-    """Refuse what needs places of rows, which a cluster does not have, before any charge."""
-    if on_spark(table) and zones is not None:
-        raise ParameterError(
-            "zones", "are thinned in memory or from files, not on Spark: use engine='files' with a path"
-        )
-    if on_spark(table) and request.sample is not None and request.neighbours is Neighbours.REPLACE_ONE:
-        raise ParameterError("sample", "on Spark a sample is drawn by coins: use add-remove, or engine='files'")
-    if request.sample is not None:
-        check_sampling(table)
-
-
 def open_ledger(ledger: Ledger | str | None, dataset: str | None) -> tuple[Ledger | None, str | None]:
     """The ledger to charge, and the name of the data set in it."""
     if dataset is not None and (not isinstance(dataset, str) or not dataset):
@@ -296,10 +289,10 @@ def run(
 ) -> Release:
     """Pay, run behind the door, certify, and store the release with its charge."""
 
-    def rehearse(curator: Curator, promise: Promise) -> Outcome:
+    def first(curator: Curator, promise: Promise) -> Outcome:
         return request.run(curator, promise, 0)
 
-    capped = cap(table, request.person, session, domain=domain, rehearse=rehearse)
+    capped = cap(table, request.person, session, domain=domain, run=first)
     thinned = thin(
         capped.table if zones is None else zones.table(capped.table, session.source),
         request.sample,
@@ -307,10 +300,10 @@ def run(
         reserve=capped.reserve,
         k=request.k,
         domain=domain,
-        rehearse=rehearse,
+        run=first,
     )
-    engine = open_engine(request.engine, thinned.table, domain, engines=request.algorithm.engines)
-    curator = session.curator(engine, domain, thinned.reserve, progress=progress)
+    engine, engines = request.engine, request.algorithm.engines
+    curator = session.door(thinned.table, domain, thinned.reserve, engine=engine, engines=engines, progress=progress)
     outcome = request.run(curator, thinned.reserve.promise, seed)
     if zones is not None:
         outcome = replace(outcome, notes={**outcome.notes, **zones.notes(request.delta)})

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -20,13 +19,11 @@ from covey.budget.accounting.plan import Plan, Reserve, split
 from covey.budget.accounting.promise import Promise
 from covey.errors import ParameterError
 from covey.events import float_at_least
-from covey.fit.session import Session
+from covey.fit.session import Session, rehearse
 from covey.noise.mechanisms import DiscreteLaplace
-from covey.noise.source import SeededSource, new_key
+from covey.noise.source import new_key
 from covey.private.curator import Curator
-from covey.private.narrowed.thin import RowCount
-from covey.private.opening import cap_rows, people_engine
-from covey.private.tables.frames import Table
+from covey.private.tables.base import Table
 from covey.public import Domain, Person
 from covey.queries.people import PeopleByRows
 
@@ -51,13 +48,13 @@ def cap(
     session: Session,
     *,
     domain: Domain,
-    rehearse: Callable[[Curator, Promise], object],
+    run: Callable[[Curator, Promise], object],
 ) -> Capped:
     """At most m rows of every person, not yet read: that happens after the charge.
 
     Guarantee: what is released here, and from the table within the answer's reserve, which is for rows, keeps the
     session's promise, which is for people with all their rows. Where m has to be chosen, that is paid for first;
-    before, `rehearse` runs the algorithm up to its first payment: what it refuses costs nothing.
+    before, the algorithm is `run` up to its first payment: what it refuses costs nothing.
     """
     whole = session.reserve
     if person.column is None:
@@ -69,15 +66,14 @@ def cap(
         choosing = whole.part(split(whole.promise.epsilon, *CHOICE_SHARE)[0])
         for most in (1, CAPS[-1]):  # what each row may cost is between these
             each = each_row(Reserve(whole.left), most).promise
-            with suppress(Enough):
-                rehearse(stopping_curator(table, domain, each), each)
+            rehearse(run, table, domain, each)
         spent = choosing.promise.epsilon
         notes = {"quantile": float_at_least(person.quantile), "epsilon_of_choice": float_at_least(spent)}
         people = _noisy_people(table, column, domain, choosing, session)
         person = person.with_rows(choose_cap(people, float(person.quantile), scale=float(1 / spent)))
     of_rows = each_row(whole, person.rows)
     notes |= {"rows_per_person": person.rows, "epsilon_per_row": float_at_least(of_rows.promise.epsilon)}
-    kept = cap_rows(table, domain, column, most=person.rows, key=new_key(session.source))
+    kept = table.capped(domain, column, most=person.rows, key=new_key(session.source))
     return Capped(kept, of_rows, person, notes)
 
 
@@ -93,8 +89,7 @@ def each_row(reserve: Reserve, rows: int) -> Reserve:
 def _noisy_people(table: Table, column: str, domain: Domain, reserve: Reserve, session: Session) -> NDArray[np.int64]:
     """How many people have at most CAPS[0] rows, at most CAPS[1], ...: noisy."""
     noise, query = DiscreteLaplace(reserve.promise.epsilon), PeopleByRows(domain, CAPS)
-    engine = people_engine(table, domain, column, key=new_key(session.source))
-    curator = session.curator(engine, domain, reserve)
+    curator = session.people(table, domain, column, reserve)
     curator.reserve(Plan((noise.event(),)))
     return curator.release(query, noise)
 
@@ -107,22 +102,3 @@ def choose_cap(people: NDArray[np.int64], quantile: float, *, scale: float) -> i
     counts = np.where(people > scale * math.log(4 * len(people)), people, 0)
     reached = np.cumsum(counts)[: len(CAPS)] >= quantile * counts.sum()
     return CAPS[int(np.argmax(reached))] if reached.any() else CAPS[-1]
-
-
-class Enough(Exception):
-    """An algorithm has found nothing wrong and would now pay."""
-
-
-def stopping_curator(table: Table, domain: Domain, promise: Promise) -> Curator:
-    """A curator without rows that stops an algorithm where it would pay."""
-
-    def stop() -> None:
-        raise Enough
-
-    return Curator(
-        RowCount(table, domain),
-        domain=domain,
-        source=SeededSource(0),
-        reserve=Reserve(promise),
-        charge=stop,
-    )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -22,13 +21,11 @@ from covey.budget.accounting.plan import Plan, Reserve, split
 from covey.budget.accounting.promise import Promise
 from covey.errors import ParameterError
 from covey.events import exactly, float_at_least
-from covey.fit.people import Enough, stopping_curator
-from covey.fit.session import Session
+from covey.fit.session import Session, rehearse
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.private.curator import Curator
-from covey.private.narrowed.thin import RowCount, SampledTable
-from covey.private.opening import on_spark, poisson_sample
-from covey.private.tables.frames import Table
+from covey.private.narrowed.thin import SampledTable
+from covey.private.tables.base import Table
 from covey.public import Domain, Neighbours
 
 USUAL_TARGET = Fraction(1, 20)
@@ -117,21 +114,20 @@ def thin(
     reserve: Reserve,
     k: int,
     domain: Domain,
-    rehearse: Callable[[Curator, Promise], object],
+    run: Callable[[Curator, Promise], object],
 ) -> Thinned:
     """The sample that was asked for, not yet drawn: that happens when it is first read, after the charge.
 
     Guarantee: what is released here, and from the sample within the answer's reserve, keeps the reserve's promise.
     Under add/remove a rate needs nothing; a size or "auto" needs the number of rows, of which a noisy one is paid for
     first, and becomes a rate. Under replace-one that number is public and the size is exact; of fewer rows than that,
-    all are taken. It is read after the charge. Before a charge here, `rehearse` runs the algorithm up to its first
+    all are taken. It is read after the charge. Before a charge here, the algorithm is `run` up to its first
     payment: what it refuses costs nothing.
     """
     if wish is None:
         return Thinned(table, reserve)
     if reserve.promise.relation is Neighbours.REPLACE_ONE:
-        with suppress(Enough):
-            rehearse(stopping_curator(table, domain, reserve.left), reserve.left)
+        rehearse(run, table, domain, reserve.left)
         session.charge()
         return _exact_size(table, wish, session, k=k, d=domain.dimension, reserve=reserve)
     notes: dict[str, Any] = {"kind": "poisson"}
@@ -139,17 +135,15 @@ def thin(
     if rate is None:
         counting = reserve.part(split(reserve.promise.epsilon, *SIZE_SHARE)[0])
         left, noise = reserve.left, DiscreteLaplace(counting.promise.epsilon)
-        with suppress(Enough):
-            rehearse(stopping_curator(table, domain, left), left)
-        counter = session.curator(RowCount(table, domain), domain, counting)
+        rehearse(run, table, domain, left)
+        counter = session.counter(table, domain, counting)
         counter.reserve(Plan((noise.event(),)))
         n = noisy_size(counter, noise)
         notes |= {"rows_noisy": n, "epsilon_of_rows": float_at_least(counting.promise.epsilon)}
         rate = max(SMALLEST_RATE, Fraction(min(n, _size(wish, k=k, d=domain.dimension, n=n, epsilon=left.epsilon)), n))
     notes |= _target_note(wish) | {"rate": float_at_least(rate)}
     inner = reserve.on_sample(rate)
-    whole = rate == 1 and not on_spark(table)  # a sample of everybody still comes to memory from a cluster
-    kept = table if whole else poisson_sample(table, domain.columns, rate=rate, source=session.source)
+    kept = table.sampled(domain, rate=rate, source=session.source)
     return Thinned(kept, inner, float(1 / rate), notes | _spent(inner))
 
 

@@ -6,7 +6,9 @@ charge is committed; then rows are read; then the release is stored and handed o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 
 from covey.budget.accounting.plan import Reserve
 from covey.budget.accounting.promise import Promise, ZonePromises
@@ -14,12 +16,40 @@ from covey.budget.ledger.ledger import Ledger
 from covey.budget.ledger.records import Receipt
 from covey.errors import LedgerError, ParameterError
 from covey.files import check_room
-from covey.noise.source import OsSource, SeededSource, Source
+from covey.noise.source import OsSource, SeededSource, Source, new_key
 from covey.private.curator import Curator
 from covey.private.engines.base import Engine
+from covey.private.narrowed.thin import RowCount
+from covey.private.tables.base import ENGINES, Table
 from covey.public import Domain
 
 Progress = Callable[[int, int, str], None]
+_LISTENER: ContextVar[Callable[[Curator], Curator] | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def heard_by(listener: Callable[[Curator], Curator]) -> Iterator[None]:
+    """While it lasts, fits work with the curator that `listener` makes of theirs: how the audit listens."""
+    before = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(before)
+
+
+class Enough(Exception):
+    """An algorithm has found nothing wrong and would now pay."""
+
+
+def rehearse(run: Callable[[Curator, Promise], object], table: Table, domain: Domain, promise: Promise) -> None:
+    """Run an algorithm up to its first payment, without rows: what it refuses is refused now, and costs nothing."""
+
+    def stop() -> None:
+        raise Enough
+
+    engine, source = RowCount(table, domain), SeededSource(0)
+    with suppress(Enough):
+        run(Curator(engine, domain=domain, source=source, reserve=Reserve(promise), charge=stop), promise)
 
 
 class Session:
@@ -78,11 +108,32 @@ class Session:
                 zones=self._zones,
             )
 
-    def curator(self, engine: Engine, domain: Domain, reserve: Reserve, *, progress: Progress | None = None) -> Curator:
-        """A door to an engine's rows, within a part of this fit's reserve."""
-        return Curator(
-            engine, domain=domain, source=self.source, reserve=reserve, charge=self.charge, progress=progress
-        )
+    def door(
+        self,
+        table: Table,
+        domain: Domain,
+        reserve: Reserve,
+        *,
+        engine: str = "auto",
+        engines: tuple[str, ...] = ENGINES,
+        progress: Progress | None = None,
+    ) -> Curator:
+        """The door to a table's rows, within a part of this fit's reserve; whoever listens hears it."""
+        curator = self._curator(table.engine(engine, domain, engines=engines), domain, reserve, progress)
+        listener = _LISTENER.get()
+        return curator if listener is None else listener(curator)
+
+    def people(self, table: Table, domain: Domain, person: str, reserve: Reserve) -> Curator:
+        """The door to how many people have how many rows."""
+        return self._curator(table.people(domain, person, key=new_key(self.source)), domain, reserve)
+
+    def counter(self, table: Table, domain: Domain, reserve: Reserve) -> Curator:
+        """The door to the number of rows alone."""
+        return self._curator(RowCount(table, domain), domain, reserve)
+
+    def _curator(self, engine: Engine, domain: Domain, reserve: Reserve, progress: Progress | None = None) -> Curator:
+        source, charge = self.source, self.charge
+        return Curator(engine, domain=domain, source=source, reserve=reserve, charge=charge, progress=progress)
 
     @property
     def receipt(self) -> str | None:

@@ -30,9 +30,9 @@ from covey.fit.zones import Thinning, read_zones
 from covey.noise.chain import ChainedLaplace
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.source import new_key
-from covey.private.narrowed.watched import WatchedTable
-from covey.private.opening import cap_rows, check_engine, open_engine
-from covey.private.tables.frames import Table, open_table
+from covey.private.narrowed.cancellable import CancellableTable
+from covey.private.tables.base import Table
+from covey.private.tables.frames import open_table
 from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
 from covey.published.levels.files import from_json, to_json
 from covey.published.levels.levels import USUAL_LEVELS, Level, LevelSet, check_levels, price
@@ -90,7 +90,7 @@ def fit_levels(
     domain = resolve_bounds(bounds, names=names, width=width)
     if domain.dimension not in MOST_PER_AXIS:
         raise ParameterError("bounds", "levels need 1 to 4 columns, because they are a histogram; choose some of them")
-    check_engine(engine, table, what="levels", engines=ENGINES)
+    table.check_fit(engine=engine, engines=ENGINES, what="levels")
     side = _check_side(per_axis, domain.dimension)
     promise = _promise(checked[-1], who)
     thinning = read_zones(zones, epsilon=promise.epsilon, domain=domain)
@@ -166,7 +166,7 @@ class _Watch:
             raise Cancelled("levels: cancelled; what was charged stays charged")
 
     def table(self, table: Table) -> Table:
-        return table if self.cancelled is None else WatchedTable.of(table, self.ask)
+        return table if self.cancelled is None else CancellableTable(table, self.ask)
 
 
 def fine_side(domain: Domain, *, rows: int, epsilon: float) -> int:
@@ -194,12 +194,12 @@ def _run(
     each = [promise.epsilon for promise in promises]
     if person.column is not None:  # what a level may cost a row
         reserve, each = reserve.for_rows(cap=person.rows), [epsilon / person.rows for epsilon in each]
-        kept = cap_rows(kept, domain, person.column, most=person.rows, key=new_key(session.source))
+        kept = kept.capped(domain, person.column, most=person.rows, key=new_key(session.source))
     if thinning is not None:
         kept = thinning.table(kept, session.source)
     for_rows = each[0] * ROWS_SHARE
     chain, rows_noise = ChainedLaplace(tuple(own - for_rows for own in each)), DiscreteLaplace(for_rows)
-    curator = session.curator(open_engine(engine, kept, domain), domain, reserve)
+    curator = session.door(kept, domain, reserve, engine=engine)
     watch.step(0, "paying and reading rows")
     curator.reserve(Plan((rows_noise.event(),)))
     rows = noisy_size(curator, rows_noise)

@@ -26,9 +26,8 @@ from covey.geo.areas import Area, Regions
 from covey.geo.geojson import Region, find_axes, is_map, read_json
 from covey.noise.coins import Probability, exp_bounds
 from covey.noise.source import Source, new_key
-from covey.private.narrowed.cap import CappedTable
 from covey.private.narrowed.zones import ALWAYS, Coins, ZonedTable
-from covey.private.tables.frames import Table
+from covey.private.tables.base import Table
 from covey.public import Box, Domain, Neighbours, Person
 
 MOST_ZONES, MOST_KINDS, MOST_EDGES = 1_000, 64, 100_000
@@ -272,7 +271,7 @@ class Thinning:
 
     def table(self, table: Table, source: Source) -> Table:
         """The table with its zones thinned, by one key drawn now; no row is read yet. People are thinned as a whole."""
-        return table.zoned(self.coins) if isinstance(table, CappedTable) else self.rows(table, source)
+        return table.zoned(self.coins, self.domain, source)
 
     def rows(self, table: Table, source: Source) -> ZonedTable:
         """The table with its rows thinned one by one."""

@@ -16,7 +16,8 @@ from covey.post.random import public_rng
 from covey.post.starts import plus_plus
 from covey.private.engines.base import Sealed
 from covey.private.lattice import to_lattice
-from covey.private.tables.frames import Table, open_table
+from covey.private.tables.base import Table
+from covey.private.tables.frames import open_table
 from covey.public import Domain
 
 MOST_ROWS = 100_000

@@ -84,9 +84,9 @@ MUTANTS = (
     mutant(
         "sample-by-the-quicker-attempt",
         "rows are sampled on a cluster that takes the quicker of two attempts, whose coins then decide",
-        "private.engines.spark:check_sampling",
+        "private.tables.spark:speculates",
         {'.lower() == "true"': ".lower() is None"},
-        killer="unit/test_sampling.py::test_a_cluster_that_takes_the_quicker_of_two_attempts_draws_no_sample",
+        killer="unit/test_sampling.py::test_a_cluster_that_takes_the_quicker_of_two_attempts_is_known",
     ),
     mutant(
         "streamed-parts-overlap",
@@ -327,7 +327,7 @@ MUTANTS = (
         "levels-of-people-uncapped",
         "the slider counts all rows of a person, with noise for m of them",
         "fit.slider:_run",
-        {"kept = cap_rows(kept, domain, person.column, most=person.rows, key=new_key(session.source))": "pass"},
+        {"kept = kept.capped(domain, person.column, most=person.rows, key=new_key(session.source))": "pass"},
         killer="unit/test_levels_people.py::test_a_person_with_many_rows_moves_every_level_by_at_most_m_rows",
     ),
     mutant(

@@ -15,7 +15,7 @@ from covey.noise.source import Source
 from covey.private.engines.rows import RowEngine, Unit, chunk_rows
 from covey.private.engines.threads import cores, in_order, on_all_cores
 from covey.private.lattice import to_lattice
-from covey.private.tables.frames import Table
+from covey.private.tables.base import Table
 from covey.public import Domain
 from covey.queries.base import KeyedQuery, Rows
 from covey.queries.blocks import BlockCentres

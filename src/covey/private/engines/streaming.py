@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from covey.private.engines.rows import RowEngine, Unit
 from covey.private.lattice import to_lattice
-from covey.private.tables.frames import Piece, Table
+from covey.private.tables.base import Piece, Table
 from covey.public import Domain
 from covey.queries.base import Query, Rows
 from covey.queries.counts import Count

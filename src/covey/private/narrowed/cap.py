@@ -18,13 +18,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from covey.errors import ParameterError
+from covey.noise.source import Source
 from covey.private.engines.base import Sealed
 from covey.private.engines.rows import RowEngine
 from covey.private.engines.threads import on_all_cores
 from covey.private.lattice import to_lattice
 from covey.private.narrowed.names import Names
 from covey.private.narrowed.zones import ALWAYS, Coins
-from covey.private.tables.frames import Piece, Places, Table, piece_rows, within
+from covey.private.tables.base import Piece, Places, Table, piece_rows, within
 from covey.private.tables.ids import has_id
 from covey.public import Domain
 from covey.queries.base import Query
@@ -210,8 +211,10 @@ def read_groups(
         yield partial(read, piece)
 
 
-class CappedTable(Sealed):
+class CappedTable(Table):
     """At most `most` rows of every person of a table: read when first needed, and kept."""
+
+    no_people = "has been dealt with"
 
     def __init__(self, table: Table, domain: Domain, person: str, *, most: int, key: bytes) -> None:
         table.check_person(person)
@@ -230,7 +233,7 @@ class CappedTable(Sealed):
             self._read = True
         return np.empty((self._domain.dimension, 0)) if self._kept is None else self._kept.values
 
-    def zoned(self, coins: Coins) -> CappedTable:
+    def zoned(self, coins: Coins, domain: Domain, source: Source) -> CappedTable:  # noqa: ARG002
         """The same people, thinned by zones: with all rows or none, by one coin at the rate of their strictest zone."""
         thinned = CappedTable(self._table, self._domain, self._person, most=self._most, key=self._key.key)
         thinned._coins = coins
@@ -258,15 +261,6 @@ class CappedTable(Sealed):
     def _same(self, columns: Sequence[str] | None) -> None:
         if tuple(columns or ()) != tuple(self._domain.columns or ()):
             raise ParameterError("columns", "must be those whose rows were counted")
-
-    def check_person(self, person: str) -> NoReturn:  # noqa: ARG002
-        raise ParameterError("person", "has been dealt with")
-
-    def pieces_with_ids(self, columns: Sequence[str] | None, person: str) -> NoReturn:  # noqa: ARG002
-        self.check_person(person)
-
-    def check_unchanged(self) -> None:
-        """The rows are in memory."""
 
 
 class PeopleCount(RowEngine):

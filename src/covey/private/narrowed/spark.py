@@ -23,12 +23,15 @@ from pyspark.sql.window import Window
 from covey.errors import BudgetError, ParameterError
 from covey.noise.gaps import kept
 from covey.noise.source import OsSource, SeededSource, Source, keyed_words, new_key
+from covey.private.engines.base import Engine
 from covey.private.engines.rows import RowEngine
-from covey.private.engines.spark import Batches, SparkTable, named, numbered, run_job
+from covey.private.engines.spark import Batches
 from covey.private.lattice import to_lattice
 from covey.private.narrowed.names import Names
-from covey.private.tables.frames import Piece, arrow_numbers, open_table
+from covey.private.tables.base import ENGINES, Piece, Table
+from covey.private.tables.frames import arrow_numbers, open_table
 from covey.private.tables.ids import arrow_ids, has_id
+from covey.private.tables.spark import SparkTable, named, numbered, run_job
 from covey.public import Domain
 from covey.queries.base import Query
 from covey.queries.people import PeopleByRows
@@ -45,7 +48,7 @@ class SparkSample(SparkTable):
     on what it drew is taken on trust (spark.md); with spark.speculation, where it may, sampling is refused.
     """
 
-    on_spark = False
+    local = True
 
     def __init__(self, table: SparkTable, columns: Sequence[str] | None, *, rate: Fraction, source: Source) -> None:
         super().__init__(table.frame)
@@ -67,6 +70,9 @@ class SparkSample(SparkTable):
 
     def rows(self) -> NoReturn:
         raise BudgetError("sample: its number of rows is not known before it is read")
+
+    def engine(self, wanted: str, domain: Domain, *, engines: tuple[str, ...] = ENGINES) -> Engine:
+        return Table.engine(self, wanted, domain, engines=engines)
 
 
 def keep_rows(rate: Fraction, key: bytes | None, batches: Batches) -> Iterator[pa.RecordBatch]:

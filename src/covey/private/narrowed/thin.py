@@ -16,16 +16,17 @@ from numpy.typing import NDArray
 from covey.errors import BudgetError, ParameterError
 from covey.noise.gaps import choose, kept
 from covey.noise.source import Source
-from covey.private.engines.base import Sealed
 from covey.private.engines.rows import RowEngine
-from covey.private.tables.frames import Piece, Places, Table
+from covey.private.tables.base import Piece, Places, Table
 from covey.public import Domain
 from covey.queries.base import Query
 from covey.queries.counts import Count
 
 
-class SampledTable(Sealed):
+class SampledTable(Table):
     """The rows of a table that a sample keeps. It can be read once: a second sample would need a second payment."""
+
+    no_people = "cannot be combined with sample, which draws rows and not people"
 
     def __init__(self, table: Table, draw: Callable[[], Iterator[Places]]) -> None:
         self._table = table
@@ -59,12 +60,6 @@ class SampledTable(Sealed):
 
     def chosen(self, columns: Sequence[str] | None, places: Iterator[Places]) -> NoReturn:  # noqa: ARG002
         raise BudgetError("sample: is not sampled again")
-
-    def check_person(self, person: str) -> NoReturn:  # noqa: ARG002
-        raise ParameterError("person", "cannot be combined with sample, which draws rows and not people")
-
-    def pieces_with_ids(self, columns: Sequence[str] | None, person: str) -> NoReturn:  # noqa: ARG002
-        self.check_person(person)
 
     def check_unchanged(self) -> None:
         self._table.check_unchanged()

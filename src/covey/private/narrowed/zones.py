@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +16,8 @@ from numpy.typing import NDArray
 from covey.errors import BudgetError, ParameterError
 from covey.geo.areas import Regions, Rows
 from covey.noise.source import keyed_words
-from covey.private.engines.base import Sealed
 from covey.private.lattice import to_lattice
-from covey.private.tables.frames import Piece, Places, Table, within
+from covey.private.tables.base import Piece, Places, Table, within
 from covey.public import Domain
 
 Words = NDArray[np.uint64]
@@ -52,8 +50,10 @@ class Coins:
         return np.asarray(words <= self.last_words(rows))
 
 
-class ZonedTable(Sealed):
+class ZonedTable(Table):
     """The rows of a table that their zones' coins keep. Any number of passes sees the same ones."""
+
+    no_people = "is capped before zones are looked at"
 
     def __init__(self, table: Table, coins: Coins, key: bytes, domain: Domain) -> None:
         self._table = table
@@ -62,7 +62,7 @@ class ZonedTable(Sealed):
         self._domain = domain
         self.names = table.names
         self.width = table.width
-        self.streamed = bool(getattr(table, "streamed", False))
+        self.streamed = table.streamed
 
     def check_numeric(self, columns: Sequence[str] | None) -> None:
         self._table.check_numeric(columns)
@@ -110,12 +110,6 @@ class ZonedTable(Sealed):
                 yield partial(_columns_at, values, np.concatenate(found))
             if waiting is None:
                 return
-
-    def check_person(self, person: str) -> NoReturn:  # noqa: ARG002
-        raise ParameterError("person", "is capped before zones are looked at")
-
-    def pieces_with_ids(self, columns: Sequence[str] | None, person: str) -> NoReturn:  # noqa: ARG002
-        self.check_person(person)
 
     def check_unchanged(self) -> None:
         self._table.check_unchanged()

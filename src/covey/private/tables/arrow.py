@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from covey.private.engines.base import Sealed
-from covey.private.tables.frames import arrow_is_numeric, piece_rows
+from covey.private.tables.base import piece_rows
+from covey.private.tables.frames import arrow_is_numeric
 from covey.private.tables.parts import Task
 
 MOST_BYTES = 2**25  # that a thread reads at once

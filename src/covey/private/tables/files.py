@@ -20,12 +20,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from covey.errors import DataError, ParameterError
-from covey.private.engines.base import Sealed
 from covey.private.engines.threads import cores
 from covey.private.tables.arrow import ArrowPart, ParquetPart
+from covey.private.tables.base import Piece, Places, Table, not_numeric
 from covey.private.tables.csv.reader import CsvPart, parse
 from covey.private.tables.folders import Found, Stamp, check_distinct, check_stamp, find_files, folder_values, stamp
-from covey.private.tables.frames import Piece, Places, Table, arrow_numbers, not_numeric
+from covey.private.tables.frames import arrow_numbers
 from covey.private.tables.ids import PLAIN, Ids, PieceWithIds, arrow_ids, check_name, family_of
 from covey.private.tables.parts import Part, Task
 
@@ -57,10 +57,11 @@ def _open(kind: str, path: Path) -> File:
         raise DataError(f"data: {str(path)!r} cannot be read as a {kind} file; it may be damaged") from None
 
 
-class FileTable(Sealed):
+class FileTable(Table):
     """Files of one kind, one after the other, as one table. Columns that stand in the names of folders are its last."""
 
-    streamed = True  # can be read again and again, a piece at a time
+    streamed = True
+    names: tuple[str, ...]
 
     def __init__(self, found: Found, files: Sequence[File]) -> None:
         self._files = files

@@ -1,85 +1,26 @@
-"""Raw tables of every kind, as pieces of float64 columns. Nothing here looks at a value before the charge.
-
-A `Table` knows its column names and types; `pieces` yields functions, each of which reads one piece of the rows as an
-array of shape (columns, rows), with missing values as NaN. Pieces may be read on several threads. `chosen` does
-the same for rows at some places only, and in memory visits no others; `pieces_with_ids` tells whose each row is. An
-unchanged table is always cut into the same pieces, in the same order.
-"""
+"""Tables in memory: numpy arrays, pandas and polars frames, Arrow tables; and which table any data is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.errors import DataError, NotNumericError, ParameterError
-from covey.private.engines.base import Sealed
+from covey.errors import DataError, NotNumericError
+from covey.private.tables.base import Piece, Places, Table, not_numeric, piece_rows, within
 
 if TYPE_CHECKING:
     from covey.private.tables.ids import Ids, PieceWithIds
 
-Piece = Callable[[], NDArray[np.float64]]
-Places = NDArray[np.int64]
 Reader = Callable[[slice | Places], Any]
 IdReader = Callable[[slice], Any]
-PIECE_VALUES = 2**19  # about 4 MB of float64 a piece
 
 
-def piece_rows(columns: int) -> int:
-    return max(256, min(2**17, PIECE_VALUES // max(1, columns)))
-
-
-class Table(Protocol):
-    """Rows that nobody has looked at yet."""
-
-    @property
-    def names(self) -> tuple[str, ...] | None: ...
-    @property
-    def width(self) -> int: ...
-    def check_numeric(self, columns: Sequence[str] | None) -> None: ...
-    def pieces(self, columns: Sequence[str] | None) -> Iterator[Piece]: ...
-    def rows(self) -> int:
-        """The exact number of rows: private under add/remove."""
-        ...
-
-    def chosen(self, columns: Sequence[str] | None, places: Iterator[Places]) -> Iterator[Piece]:
-        """Pieces of the rows at these places, which ascend block by block; those beyond the last row are ignored."""
-        ...
-
-    def check_person(self, person: str) -> None:
-        """Refuse a person column that is not there or holds no ids, before any charge."""
-        ...
-
-    def pieces_with_ids(self, columns: Sequence[str] | None, person: str) -> Iterator[PieceWithIds]:
-        """Pieces together with the cell of the person column of each row, as covey.private.tables.ids has them."""
-        ...
-
-    def check_unchanged(self) -> None:
-        """Refuse a file that is no longer the one that was opened. Rows in memory are the caller's to keep."""
-        ...
-
-
-def not_numeric(column: object, kind: object) -> NotNumericError:
-    return NotNumericError(
-        f"bounds: column {column!r} is not numeric (it is {kind}); choose numeric columns or convert it first"
-    )
-
-
-def within(places: Iterator[Places], rows: int, *, step: int) -> Iterator[Places]:
-    """Blocks of at most `step` places, up to the last row; no block is asked for that would lie beyond it."""
-    for block in places:
-        inside = block[: int(np.searchsorted(block, rows))]
-        for start in range(0, len(inside), step):
-            yield inside[start : start + step]
-        if len(inside) < len(block):
-            return
-
-
-class ArrayTable(Sealed):
+class ArrayTable(Table):
     """A two-dimensional numpy array, or anything numpy turns into one."""
 
     names = None
@@ -121,15 +62,6 @@ class ArrayTable(Sealed):
         for block in within(places, len(self._array), step=piece_rows(self.width)):
             yield partial(_read_array, self._array, block)
 
-    def check_person(self, person: str) -> NoReturn:  # noqa: ARG002
-        raise ParameterError("person", "needs columns with names; pass a pandas, polars or Arrow table, or a file")
-
-    def pieces_with_ids(self, columns: Sequence[str] | None, person: str) -> NoReturn:  # noqa: ARG002
-        self.check_person(person)
-
-    def check_unchanged(self) -> None:
-        """An array in memory cannot be replaced."""
-
 
 def _read_array(array: NDArray[Any], places: slice | Places) -> NDArray[np.float64]:
     part = array[places]
@@ -140,12 +72,14 @@ def _read_array(array: NDArray[Any], places: slice | Places) -> NDArray[np.float
     return numbers
 
 
-class FrameTable(Sealed):
+class FrameTable(Table):
     """A pandas or polars frame, or an Arrow table: named columns, converted piece by piece.
 
     `reader(name)` refuses a column whose type is not numeric, and otherwise returns read(slice or places);
     `ids(name)` does the same for a column of people, by slices.
     """
+
+    names: tuple[str, ...]
 
     def __init__(
         self, names: Sequence[Any], rows: int, reader: Callable[[str], Reader], ids: Callable[[str], IdReader]
@@ -190,9 +124,6 @@ class FrameTable(Sealed):
         for start in range(0, self._rows, step):
             places = slice(start, min(start + step, self._rows))
             yield partial(_read_with_ids, partial(_read_columns, readers, places, places.stop - start), ids, places)
-
-    def check_unchanged(self) -> None:
-        """A table in memory cannot be replaced."""
 
 
 def _read_columns(readers: list[Reader], places: slice | Places, count: int) -> NDArray[np.float64]:
@@ -326,7 +257,7 @@ def open_table(data: Any) -> Table:
             raise DataError("data: a polars LazyFrame or Series is not supported; pass frame.collect()")
         return _polars(data)
     if library == "pyspark" and hasattr(data, "mapInArrow"):
-        from covey.private.engines.spark import SparkTable
+        from covey.private.tables.spark import SparkTable
 
         return SparkTable(data)
     if library == "pyarrow" and hasattr(data, "column_names"):
