@@ -133,6 +133,10 @@ UTILITY = (  # the suite of `covey bench utility`
 )
 
 
+def utility_set(name: str) -> DataSet:
+    return next(each for each in UTILITY if each.name == name)
+
+
 def data_folder(given: Path | None) -> Path:
     """Where the files are: the folder given, the one that COVEY_DATA names, or shared/data beside the project."""
     named = os.environ.get("COVEY_DATA")

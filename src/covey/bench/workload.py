@@ -18,6 +18,7 @@ from covey.budget.accounting.promise import Promise
 from covey.events import exactly
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.source import SeededSource
+from covey.post.distances import Objective, cost
 from covey.post.kmeans import weighted_kmeans
 from covey.post.random import public_rng
 from covey.post.starts import sphere_packing
@@ -116,6 +117,10 @@ class Workload:
         """A round of Lloyd's algorithm without noise; a cluster without rows keeps its centre."""
         clusters = VoronoiSums(centres, self.domain)
         return self.domain.snap(clusters.means(self.engine.total(clusters)))
+
+
+def mean_cost(rows: Floats, centres: Floats, objective: Objective = "k-means") -> float:
+    return cost(rows, np.ones(len(rows)), centres, objective) / len(rows)
 
 
 def plain_grid(

@@ -12,12 +12,12 @@ import numpy as np
 
 from covey.algorithms.max_cover import cover_of
 from covey.bench.runner import Answer, Task
-from covey.bench.sets import UTILITY, Floats, ball_clusters, read, seed_of
+from covey.bench.sets import Floats, ball_clusters, read, seed_of, utility_set
+from covey.bench.workload import mean_cost
 from covey.errors import CoveyError
 from covey.fit.fit import fit
 from covey.noise.cover import CoverPicks
 from covey.noise.source import SeededSource
-from covey.post.distances import cost
 from covey.post.random import public_rng
 from covey.private.covers import cover
 from covey.private.engines.memory import MemoryEngine
@@ -67,12 +67,8 @@ def rows_of(name: str, n: int | None, data: str | None) -> Floats:
     if n is not None:
         return ball_clusters(d=12 if name == "MNIST" else 8, k=CLUSTERS // 8, n=n)
     if name == "MNIST":
-        return read(next(each for each in UTILITY if each.name == "mnist_train"), Path(data or "."))
+        return read(utility_set("mnist_train"), Path(data or "."))
     return ball_clusters(d=100, k=CLUSTERS, n=50_000)
-
-
-def mean_cost(rows: Floats, centres: Floats) -> float:
-    return cost(rows, np.ones(len(rows)), centres) / len(rows)
 
 
 def plain_lloyd(rows: Floats, k: int, *, seed: int) -> float:
