@@ -77,7 +77,7 @@ class Paper:
         steps = self.plan(settings, folder)
         experiment = Experiment(
             tasks=list({step.task.key: step.task for step in steps}.values()),
-            work=partial(self.perform, data=None if folder is None else str(folder)),
+            work=partial(self.perform, data=folder),
             collect=lambda answers: self.results(steps, answers, settings),
             texts=self.texts,
             figures=self.figures,

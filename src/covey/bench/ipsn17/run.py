@@ -80,7 +80,7 @@ QUICK = Settings(
 def make_plan(settings: Settings, folder: Path | None) -> list[Step]:
     """Every task of every figure. Tasks on the same rows come together, so that they are read once."""
     plan: list[Step] = []
-    sums = {name: "made up" if folder is None else checksum(whole(name, str(folder))) for name in SETS}
+    sums = {name: "made up" if folder is None else checksum(whole(name, folder)) for name in SETS}
 
     def add(figure: str, kind: str, which: str, n: int, k: int, **more: Any) -> None:
         own = {"set": which, "n": n, "k": k, "rows": sums[which], "covey": covey.__version__, **more}

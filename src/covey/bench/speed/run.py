@@ -108,7 +108,7 @@ def fits(settings: Settings, *, python: Path | None, **_: Any) -> list[Row]:
         goal = {"goal": 1.0} if name == "auto" else {}
         table.append(line(f"{name}, {n:,} x 2", seconds=seconds[name], peer=PEER, against=peer, algorithm=name, **goal))
     if python is not None:
-        process = Diffprivlib(str(python))
+        process = Diffprivlib(python)
         process.fit(rows[:2000], k=K, epsilon=EPSILON)
         theirs = process.fit(np.clip(rows, -1, 1), k=K, epsilon=EPSILON)[1]
         process.close()

@@ -23,14 +23,10 @@ STYLES: dict[str, tuple[str, str, str]] = {  # colour (told apart by the colour-
     "noise": ("#D55E00", "X", "noise on the best centres (Noise)"),
 }
 TITLES = {
-    "lloyd": "lloyd (DPLloyd)",
-    "gkm": "blocks, gkm (GkM)",
-    "gkm-3k": "blocks, gkm-3k (GkM-3K)",
-    "genetic": "genetic (PGkM)",
+    **{name: title for name, (_, _, title) in STYLES.items()},
     "grid": "grid, θ = 10 (EUGkM, with swaps)",
     "grid, theta 2": "grid, θ = 2",
     "grid, theta 50": "grid, θ = 50",
-    "hybrid": "hybrid (Hybrid)",
 }
 
 

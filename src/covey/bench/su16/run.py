@@ -19,26 +19,15 @@ from covey.bench.su16.tasks import perform
 TIMED = ("lloyd", "grid", "hybrid")
 
 
-def rows_of(settings: Settings, folder: Path | None) -> dict[str, str]:
-    """The checksum of each set's rows: a task that used other rows is another task."""
-    if folder is None:
-        rows = settings.made_up_rows or 0
-        return {each.name: sets.checksum(sets.made_up(each, rows=rows)) for each in sets.SU16}
-    return {each.name: sets.checksum(sets.read(each, folder)) for each in sets.SU16}
-
-
 def make_plan(settings: Settings, folder: Path | None) -> list[Step]:
     """Every task of every figure, most important figures first."""
     plan: list[Step] = []
-    rows = rows_of(settings, folder)
-    fixed = {"starts": settings.starts, "covey": covey.__version__}
-    named = [
-        (
-            {**fixed, "set": each.name, "rows": rows[each.name], "n": settings.made_up_rows},
-            {"set": each.name, "stands_in": what_it_is(each, settings)},
-        )
-        for each in sets.SU16
-    ]
+    fixed, n = {"starts": settings.starts, "covey": covey.__version__}, settings.made_up_rows
+    named = []
+    for each in sets.SU16:
+        rows = sets.checksum(sets.load(each, folder, rows=n))  # a task that used other rows is another task
+        shared = {"set": each.name, "stands_in": what_it_is(each, settings)}
+        named.append(({**fixed, "set": each.name, "rows": rows, "n": n}, shared))
 
     def add(figure: str, kind: str, source: Row, shared: Row, *, alone: bool = False, **parameters: Any) -> None:
         label = " ".join([kind, *(str(shared[name]) for name in ("set", "algorithm", "d") if name in shared)])
@@ -143,17 +132,9 @@ def traces(base: dict[str, Row], found: list[tuple[Row, Answer]], rounds: int) -
         lloyd = answer["by_round"] + answer["by_round"][-1:] * rounds
         gene = np.mean([each["by_round"] for shared, each in found if shared["set"] == name], axis=0).tolist()
         for what, values in (("lloyd", lloyd[1 : rounds + 1]), ("genetic search", gene)):
-            table += [
-                {
-                    "set": name,
-                    "stands_in": stands_in[name],
-                    "what": what,
-                    "round": i,
-                    "nicv": value,
-                    "baseline": answer["baseline"],
-                }
-                for i, value in enumerate(values, start=1)
-            ]
+            shared = {"set": name, "stands_in": stands_in[name], "what": what}
+            for i, value in enumerate(values, start=1):
+                table.append({**shared, "round": i, "nicv": value, "baseline": answer["baseline"]})
     return table
 
 

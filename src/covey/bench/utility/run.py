@@ -120,9 +120,7 @@ def run(request: Request, *, data: Path | None, out: Path, report: Report | None
     experiment = Experiment(
         opening="{left} runs to do.",
         tasks=list(tasks.values()),
-        work=partial(
-            perform, data=None if folder is None else str(folder), python=None if python is None else str(python)
-        ),
+        work=partial(perform, data=folder, python=python),
         collect=collect,
         texts=lambda found: {
             **{name: as_json(each) + "\n" for name, each in found.items()},

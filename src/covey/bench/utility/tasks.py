@@ -79,7 +79,7 @@ def fingerprint() -> str:
     return digest.hexdigest()[:12]
 
 
-def perform(task: Task, *, data: str | None, python: str | None) -> Answer:
+def perform(task: Task, *, data: Path | None, python: Path | None) -> Answer:
     """Do one task. `data` is the folder of the sets, `python` the interpreter of diffprivlib's environment."""
     asked = task.parameters
     rows = rows_of(asked["set"], asked["n"], data)
@@ -117,8 +117,8 @@ def perform(task: Task, *, data: str | None, python: str | None) -> Answer:
 
 
 @lru_cache(maxsize=2)
-def rows_of(name: str, n: int | None, data: str | None) -> Floats:
-    return load(utility_set(name), None if data is None else Path(data), rows=n)
+def rows_of(name: str, n: int | None, data: Path | None) -> Floats:
+    return load(utility_set(name), data, rows=n)
 
 
 def plain_kmeans(rows: Floats, *, k: int, starts: int, seed: int) -> Floats:
