@@ -13,7 +13,7 @@ from covey.bench.ipsn17 import run as ipsn17
 from covey.bench.ipsn17.tasks import SETS, first_rows, loaded
 from covey.bench.sets import Floats
 
-SMALL = replace(
+QUICK = replace(
     ipsn17.QUICK,
     runs=1,
     sizes=(3_000,),
@@ -24,21 +24,14 @@ SMALL = replace(
     time_sizes=(2_000, 4_000),
     time_sizes_4d=(2_000, 4_000),
 )
-
-
-@pytest.fixture(scope="module", autouse=True)
-def small():
-    """Even quicker than `--quick`: the same kinds of tasks, fewer of each."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(ipsn17, "QUICK", SMALL)
-        yield
+SMALL = replace(ipsn17.PAPER, quick=QUICK)  # even quicker than `--quick`: the same kinds of tasks, fewer of each
 
 
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory, small):
+def quick(tmp_path_factory):
     out = tmp_path_factory.mktemp("ipsn17")
     said: list[str] = []
-    ipsn17.run(data=None, out=out, quick=True, report=None, say=said.append)
+    SMALL.run(data=None, out=out, quick=True, report=None, say=said.append)
     return out, said
 
 
@@ -58,11 +51,11 @@ def test_the_quick_version_writes_everything(quick):
 
 
 @pytest.mark.slow
-def test_a_second_call_measures_nothing(quick, monkeypatch):
+def test_a_second_call_measures_nothing(quick):
     out, _ = quick
-    monkeypatch.setattr(ipsn17, "perform", lambda *_, **__: pytest.fail("measured again"))
+    again = replace(SMALL, perform=lambda *_, **__: pytest.fail("measured again"))
     said: list[str] = []
-    ipsn17.run(data=None, out=out, quick=True, report=None, say=said.append)
+    again.run(data=None, out=out, quick=True, report=None, say=said.append)
     assert "of them already done" in said[0]
 
 

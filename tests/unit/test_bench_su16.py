@@ -153,9 +153,9 @@ def test_a_worker_that_dies_before_it_reads_its_task_is_an_error(tmp_path: Path,
 def test_missing_data_is_a_clear_error(tmp_path: Path) -> None:
     nothing = lambda *_: None  # noqa: E731
     with pytest.raises(DataError, match="quick"):
-        su16.run(data=tmp_path / "none", out=tmp_path / "out", quick=False, report=None, say=nothing)
+        su16.PAPER.run(data=tmp_path / "none", out=tmp_path / "out", quick=False, report=None, say=nothing)
     with pytest.raises(DataError, match=r"s1\.parquet"):
-        su16.run(data=tmp_path, out=tmp_path / "out", quick=False, report=None, say=nothing)
+        su16.PAPER.run(data=tmp_path, out=tmp_path / "out", quick=False, report=None, say=nothing)
 
 
 def test_rows_are_clipped_to_their_bounds_and_scaled(tmp_path: Path) -> None:
@@ -178,21 +178,21 @@ def test_the_quick_version_from_end_to_end(tmp_path: Path) -> None:
             raise Stop
 
     with pytest.raises(Stop):
-        su16.run(**tiny, report=stop_early, say=lambda _: None)  # type: ignore[arg-type]
+        su16.PAPER.run(**tiny, report=stop_early, say=lambda _: None)  # type: ignore[arg-type]
     kept = len((tmp_path / "tasks.jsonl").read_text().splitlines())
     assert kept == 40
     assert not (tmp_path / "results.json").exists()
 
     said: list[str] = []
     first: list[int] = []
-    su16.run(**tiny, report=lambda finished, *_: first.append(finished), say=said.append)  # type: ignore[arg-type]
+    su16.PAPER.run(**tiny, report=lambda finished, *_: first.append(finished), say=said.append)  # type: ignore[arg-type]
     assert first[0] == kept + 1
     assert "40 of them already done" in said[0]
     check_files(tmp_path)
 
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     again: list[int] = []
-    su16.run(**tiny, report=lambda finished, *_: again.append(finished), say=said.append)  # type: ignore[arg-type]
+    su16.PAPER.run(**tiny, report=lambda finished, *_: again.append(finished), say=said.append)  # type: ignore[arg-type]
     assert again == []
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 

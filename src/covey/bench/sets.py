@@ -133,6 +133,10 @@ UTILITY = (  # the suite of `covey bench utility`
 )
 
 
+def utility_set(name: str) -> DataSet:
+    return next(each for each in UTILITY if each.name == name)
+
+
 def data_folder(given: Path | None) -> Path:
     """Where the files are: the folder given, the one that COVEY_DATA names, or shared/data beside the project."""
     named = os.environ.get("COVEY_DATA")
@@ -161,15 +165,12 @@ def read(which: DataSet, folder: Path) -> Floats:
 
 
 def load(which: DataSet, folder: Path | None, *, rows: int | None = None) -> Floats:
-    """The rows of a set of UTILITY; made up if a number of rows is given."""
+    """The rows of a set; if a number is given, so many made-up ones of the same dimension and number of clusters."""
     if which.ball:
         return ball_clusters(d=which.dimension, k=which.k, n=rows or BALL_ROWS)
-    return made_up(which, rows=rows) if rows is not None else read(which, folder or Path("."))
-
-
-def made_up(which: DataSet, *, rows: int) -> Floats:
-    """Made-up rows of the same dimension and number of clusters, for a quick run without files."""
-    return gaussian_clusters(d=which.dimension, k=which.k, n=rows)[0]
+    if rows is not None:
+        return gaussian_clusters(d=which.dimension, k=which.k, n=rows)[0]
+    return read(which, folder or Path("."))
 
 
 def gaussian_clusters(*, d: int, k: int, n: int) -> tuple[Floats, NDArray[np.intp]]:

@@ -18,6 +18,7 @@ from covey.budget.accounting.promise import Promise
 from covey.events import exactly
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.source import SeededSource
+from covey.post.distances import Objective, cost
 from covey.post.kmeans import weighted_kmeans
 from covey.post.random import public_rng
 from covey.post.starts import sphere_packing
@@ -33,6 +34,17 @@ BLOCK = 2**13  # rows whose distances to a few centres stay in the cache
 MOST_ROUNDS = 300  # of ordinary k-means; it has stopped long before
 
 
+def unit_box(d: int) -> Domain:
+    """[-1, 1]^d."""
+    return Domain(middle=(0.0,) * d, half=(1.0,) * d)
+
+
+def door(engine: MemoryEngine, domain: Domain, promise: Promise, *, seed: int) -> Curator:
+    """A fresh curator that may spend as much as the promise; its noise comes from the seed."""
+    source = SeededSource(seed)
+    return Curator(engine, domain=domain, source=source, reserve=Reserve(promise), charge=lambda: None)
+
+
 class Workload:
     """Rows in [-1, 1]^d that every algorithm of the paper can be run on, again and again.
 
@@ -43,7 +55,7 @@ class Workload:
 
     def __init__(self, rows: Floats, *, k: int, name: str, starts: int) -> None:
         self.name, self.k, self.starts = name, k, starts
-        self.domain = Domain(middle=(0.0,) * rows.shape[1], half=(1.0,) * rows.shape[1])
+        self.domain = unit_box(rows.shape[1])
         self.engine = MemoryEngine(open_table(rows), self.domain)
         self.engine.total(Count(self.domain))  # reads the rows now, so that no run is charged with the time
         self.size = len(rows)
@@ -70,13 +82,7 @@ class Workload:
 
     def curator(self, *, epsilon: Fraction, seed: int) -> Curator:
         """A fresh door to the rows, with a budget of epsilon."""
-        return Curator(
-            self.engine,
-            domain=self.domain,
-            source=SeededSource(seed),
-            reserve=Reserve(Promise.of(epsilon)),
-            charge=lambda: None,
-        )
+        return door(self.engine, self.domain, Promise.of(epsilon), seed=seed)
 
     def public_at(self, start: int) -> np.random.Generator:
         """Public randomness that draws start number `start` next, and the following starts after it."""
@@ -116,6 +122,10 @@ class Workload:
         """A round of Lloyd's algorithm without noise; a cluster without rows keeps its centre."""
         clusters = VoronoiSums(centres, self.domain)
         return self.domain.snap(clusters.means(self.engine.total(clusters)))
+
+
+def mean_cost(rows: Floats, centres: Floats, objective: Objective = "k-means") -> float:
+    return cost(rows, np.ones(len(rows)), centres, objective) / len(rows)
 
 
 def plain_grid(

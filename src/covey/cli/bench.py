@@ -2,9 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from covey.bench.harness import Paper
+
+Command = Callable[..., None]
+
+
+DATA = click.option("--data", metavar="DIR", help="Folder of the data sets; COVEY_DATA says where by default.")
+
+
+def usual_options(name: str) -> Callable[[Command], Command]:
+    """The options of a paper's command: where its sets are, whether to be quick, and where its files go."""
+    quick = click.option("--quick", is_flag=True, help="Small made-up data, few repeats: a check in under a minute.")
+    out = click.option(
+        "--out", default=name, show_default=True, metavar="DIR", help="Folder for JSON, CSV and PNG files."
+    )
+    return lambda command: DATA(quick(out(command)))
+
+
+def redo(paper: Paper, *, data: str | None, quick: bool, out: str) -> None:
+    from covey.terminal import progress_bar
+
+    with progress_bar(show=True) as report:
+        paper.run(data=None if data is None else Path(data), out=Path(out), quick=quick, report=report, say=click.echo)
 
 
 @click.group(invoke_without_command=True)
@@ -16,42 +42,30 @@ def bench(context: click.Context) -> None:
 
 
 @bench.command()
-@click.option("--data", metavar="DIR", help="Folder of the data sets; COVEY_DATA says where by default.")
-@click.option("--quick", is_flag=True, help="Small made-up data, few repeats: a check in under a minute.")
-@click.option("--out", default="su16", show_default=True, metavar="DIR", help="Folder for JSON, CSV and PNG files.")
-def su16(*, data: str | None, quick: bool, out: str) -> None:
+@usual_options("su16")
+def su16(**options: Any) -> None:
     """The evaluation of Su et al. 2016: figures 1 to 7. Interrupt it at any time; the next call goes on."""
-    from covey.bench.su16.run import run
-    from covey.terminal import progress_bar
+    from covey.bench.su16.run import PAPER
 
-    with progress_bar(show=True) as report:
-        run(data=None if data is None else Path(data), out=Path(out), quick=quick, report=report, say=click.echo)
+    redo(PAPER, **options)
 
 
 @bench.command()
-@click.option("--data", metavar="DIR", help="Folder of the data sets; COVEY_DATA says where by default.")
-@click.option("--quick", is_flag=True, help="Small made-up data, few repeats: a check in under a minute.")
-@click.option("--out", default="ipsn17", show_default=True, metavar="DIR", help="Folder for JSON, CSV and PNG files.")
-def ipsn17(*, data: str | None, quick: bool, out: str) -> None:
+@usual_options("ipsn17")
+def ipsn17(**options: Any) -> None:
     """The evaluation of Feldman et al. 2017: figures 3 to 7. Interrupt it at any time; the next call goes on."""
-    from covey.bench.ipsn17.run import run
-    from covey.terminal import progress_bar
+    from covey.bench.ipsn17.run import PAPER
 
-    with progress_bar(show=True) as report:
-        run(data=None if data is None else Path(data), out=Path(out), quick=quick, report=report, say=click.echo)
+    redo(PAPER, **options)
 
 
 @bench.command()
-@click.option("--data", metavar="DIR", help="Folder of the data sets; COVEY_DATA says where by default.")
-@click.option("--quick", is_flag=True, help="Small made-up data, few repeats: a check in under a minute.")
-@click.option("--out", default="aaai21", show_default=True, metavar="DIR", help="Folder for JSON, CSV and PNG files.")
-def aaai21(*, data: str | None, quick: bool, out: str) -> None:
+@usual_options("aaai21")
+def aaai21(**options: Any) -> None:
     """The experiments of Nguyen et al. 2021: cost against k. Interrupt it at any time; the next call goes on."""
-    from covey.bench.aaai21.run import run
-    from covey.terminal import progress_bar
+    from covey.bench.aaai21.run import PAPER
 
-    with progress_bar(show=True) as report:
-        run(data=None if data is None else Path(data), out=Path(out), quick=quick, report=report, say=click.echo)
+    redo(PAPER, **options)
 
 
 @bench.command()
@@ -77,7 +91,7 @@ def aaai21(*, data: str | None, quick: bool, out: str) -> None:
 )
 @click.option("--param", multiple=True, metavar="NAME=VALUE", help="A parameter of the algorithm. Repeatable.")
 @click.option("--keep", is_flag=True, help="Use what other sources of Covey measured, too.")
-@click.option("--data", metavar="DIR", help="Folder of the data sets; COVEY_DATA says where by default.")
+@DATA
 @click.option("--quick", is_flag=True, help="Small made-up data, few runs: a check in under a minute.")
 @click.option("--out", default="utility", show_default=True, metavar="DIR", help="Folder for JSON, table and plot.")
 def utility(
@@ -122,7 +136,7 @@ def utility(
 @bench.command()
 @click.option("--parts", default="", metavar="NAMES", help="Some of fits,ball,mnist,growth,parquet,noise.")
 @click.option("--diffprivlib", is_flag=True, help="Time diffprivlib too, in an environment of its own.")
-@click.option("--data", metavar="DIR", help="Folder of the data sets; COVEY_DATA says where by default.")
+@DATA
 @click.option("--quick", is_flag=True, help="Few rows: a check in under a minute.")
 @click.option("--out", default="speed.json", show_default=True, metavar="FILE", help="Where the results go, as JSON.")
 def speed(*, parts: str, diffprivlib: bool, data: str | None, quick: bool, out: str) -> None:

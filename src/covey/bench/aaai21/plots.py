@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from covey.bench.plots import INK, _panels, _png
+from covey.bench.harness import Results, Row
+from covey.bench.plots import INK, log_axis, panels_of, png_of
 
-Row = dict[str, Any]
 STYLES: dict[str, tuple[str, str, str]] = {  # colour (told apart by the colour-blind), marker, line
     "max-cover": ("#0072B2", "o", "-"),
     "max-cover, exact bound": ("#0072B2", "", ":"),
@@ -20,7 +20,7 @@ STYLES: dict[str, tuple[str, str, str]] = {  # colour (told apart by the colour-
 AXES = {"n": "number of rows n", "dimensions": "projected dimensions d'", "growth": "1/ϵ"}
 
 
-def aaai21_figures(results: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
+def figures(results: Results) -> Iterator[tuple[str, bytes]]:
     """Every figure: its name and its PNG."""
     made_up = " (made-up rows)" if results["settings"]["made_up_rows"] else ""
     yield "figure1", curves(results["figures"]["figure1"], note=made_up)
@@ -29,10 +29,8 @@ def aaai21_figures(results: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
 
 def curves(rows: Sequence[Row], *, note: str) -> bytes:
     """A panel for each set: mean squared distance against k, with the deviation of the runs as bars."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
-
     names = list(dict.fromkeys(row["set"] for row in rows))
-    figure, panels = _panels(1, len(names), size=(5.8 * len(names), 4.8))
+    figure, panels = panels_of(1, len(names), size=(5.8 * len(names), 4.8))
     lines: dict[str, Any] = {}
     for panel, name in zip(panels, names, strict=True):
         for system, (colour, marker, dash) in STYLES.items():
@@ -51,20 +49,18 @@ def curves(rows: Sequence[Row], *, note: str) -> bytes:
                     capsize=2,
                 )
         ks = sorted({row["k"] for row in rows})
-        panel.set(xscale="log", yscale="log", xlabel="number of centres k", title=name + note)
+        panel.set(xscale="log", xlabel="number of centres k", title=name + note)
         panel.set_xticks(ks, map(str, ks))
+        log_axis(panel, few=6, digits=3)
         panel.minorticks_off()
-        low, high = panel.get_ylim()
-        panel.yaxis.set_major_locator(MaxNLocator(6) if high < 4 * low else LogLocator(subs=(1.0, 2.0, 5.0)))
-        panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
     panels[0].set_ylabel("mean squared distance to the nearest centre")
     figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=4, frameon=False)
-    return _png(figure)
+    return png_of(figure)
 
 
 def growth(rows: Sequence[Row]) -> bytes:
     """CPU seconds of all picks against n, d' and 1/ϵ, one at a time."""
-    figure, panels = _panels(1, len(AXES), size=(11.5, 3.8))
+    figure, panels = panels_of(1, len(AXES), size=(11.5, 3.8))
     for panel, (what, title) in zip(panels, AXES.items(), strict=True):
         own = sorted(
             (1 / row[what] if what == "growth" else row[what], row["cpu"]) for row in rows if row["what"] == what
@@ -74,4 +70,4 @@ def growth(rows: Sequence[Row]) -> bytes:
         panel.set_xticks([x for x, _ in own], [f"{x:,.3g}" if x < 1000 else f"{x:,.0f}" for x, _ in own])
         panel.minorticks_off()
     panels[0].set_ylabel("CPU seconds (one core)")
-    return _png(figure)
+    return png_of(figure)

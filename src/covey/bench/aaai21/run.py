@@ -1,34 +1,18 @@
-"""`covey bench aaai21`: the experiments of Nguyen, Chaturvedi and Xu (AAAI 2021): cost against k on two sets.
-
-Writes results.json, claims.md, and a CSV and a PNG per figure. Finished tasks are kept in tasks.jsonl, so that an
-interrupted run goes on where it stopped and a finished one only draws again.
-"""
+"""`covey bench aaai21`: the experiments of Nguyen, Chaturvedi and Xu (AAAI 2021): cost against k on two sets."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import os
-import platform
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from functools import partial
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 import covey
 from covey.algorithms.registry import ALGORITHMS
-from covey.bench import sets
-from covey.bench.aaai21.plots import aaai21_figures
+from covey.bench.aaai21.plots import figures
 from covey.bench.aaai21.tasks import SYSTEMS, perform
-from covey.bench.runner import Store, Task, run_tasks
-from covey.bench.su16.run import one_row_a_line
-from covey.files import write_whole
+from covey.bench.harness import Found, Paper, Results, Row, Step, claims_table
+from covey.bench.runner import Answer, Task
 
-Row = dict[str, Any]
 SETS = ("64 Gaussians", "MNIST")
 PLAIN = "k-means (not private)"
 
@@ -68,48 +52,22 @@ QUICK = Settings(
 )
 
 
-def run(
-    *,
-    data: Path | None,
-    out: Path,
-    quick: bool,
-    report: Callable[[int, int, str], None] | None,
-    say: Callable[[str], None],
-) -> None:
-    """Measure what is not measured yet, then write every file. `report(done, of, what)` follows the tasks."""
-    settings = QUICK if quick else FULL
-    folder = None if quick else sets.data_folder(data)
-    store = Store(out / "tasks.jsonl")
-    plan = make_plan(settings)
-    tasks = list({task.key: task for _, task, _ in plan}.values())
-    ready = sum(task.key in store.answers for task in tasks)
-    say(f"{len(tasks)} tasks, {ready} of them already done. Interrupt at any time: a later call goes on.")
-    run_tasks(tasks, work=partial(perform, data=None if folder is None else str(folder)), store=store, report=report)
-    results = collect(plan, store, settings)
-    write(results, out)
-    drawn = draw(results, out)
-    say("\n".join(lines(results)))
-    say("Wrote results.json, claims.md, a CSV" + (" and a PNG per figure." if drawn else " per figure."))
-    if not drawn:
-        say("The PNGs need matplotlib, which is not installed: pip install 'covey[plot]'")
-
-
-def make_plan(settings: Settings) -> list[tuple[str, Task, Row]]:
-    """Every task: (figure, task, what its row of the table shares). Algorithms that do not exist are left out."""
-    plan: list[tuple[str, Task, Row]] = []
+def make_plan(settings: Settings) -> list[Step]:
+    """Every task; algorithms that do not exist are left out."""
+    plan: list[Step] = []
     fixed = {"n": settings.made_up_rows, "covey": covey.__version__}
     for k in settings.ks:
         for name in SETS:
             source = {**fixed, "set": name, "k": k}
             plain = Task("lloyd", {**source, "runs": settings.plain_runs}, f"{PLAIN} {name}")
-            plan.append(("figure1", plain, {"set": name, "k": k, "algorithm": PLAIN}))
+            plan.append(Step("figure1", plain, {"set": name, "k": k, "algorithm": PLAIN}))
             for system, runs in settings.runs:
                 if SYSTEMS[system][0] not in ALGORITHMS:
                     continue
                 shared = {"set": name, "k": k, "algorithm": system}
                 for each in range(runs):
                     own = {**source, "system": system, "epsilon": settings.epsilon, "run": each}
-                    plan.append(("figure1", Task("fit", own, f"{system} {name}"), shared))
+                    plan.append(Step("figure1", Task("fit", own, f"{system} {name}"), shared))
     middle = settings.growth_rows[len(settings.growth_rows) // 2]
     usual = {"n": middle, "dimensions": settings.growth_dimensions[-2], "growth": settings.growth_ratios[0]}
     for what, values in (
@@ -120,16 +78,15 @@ def make_plan(settings: Settings) -> list[tuple[str, Task, Row]]:
         for value in values:
             own = {**usual, what: value}
             task = Task("growth", {**own, "picks": settings.growth_picks, "covey": covey.__version__}, "growth")
-            plan.append(("growth", task, {"what": what, **own}))
+            plan.append(Step("growth", task, {"what": what, **own}))
     return plan
 
 
-def collect(plan: list[tuple[str, Task, Row]], store: Store, settings: Settings) -> dict[str, Any]:
-    """Both figures as tables, the settings, the machine, and the paper's statements next to what was measured."""
-    cells: dict[tuple[str, int, str], list[Row]] = {}
-    for figure, task, shared in plan:
-        if figure == "figure1":
-            cells.setdefault((shared["set"], shared["k"], shared["algorithm"]), []).append(store.answers[task.key])
+def collect(found: Found) -> Results:
+    """Both figures as tables, and the paper's statements next to what was measured."""
+    cells: dict[tuple[str, int, str], list[Answer]] = {}
+    for shared, answer in found["figure1"]:
+        cells.setdefault((shared["set"], shared["k"], shared["algorithm"]), []).append(answer)
     table = []
     for (name, k, algorithm), answers in cells.items():
         costs = [c for each in answers for c in each.get("costs", [each["cost"]] if "cost" in each else [])]
@@ -140,21 +97,8 @@ def collect(plan: list[tuple[str, Task, Row]], store: Store, settings: Settings)
         refused = [each["refused"] for each in answers if "refused" in each]
         row |= {"refused": refused[0]} if refused else {}
         table.append(row)
-    growth = [{**shared, **store.answers[task.key]} for figure, task, shared in plan if figure == "growth"]
-    return {
-        "what": "Nguyen, Chaturvedi, Xu 2021, redone with Covey",
-        "settings": asdict(settings),
-        "machine": {
-            "cpus": os.cpu_count(),
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "covey": covey.__version__,
-            "shared": "other programs may have run at the same time: times are CPU times",
-            "seconds_of_work": round(sum(store.seconds[task.key] for _, task, _ in plan), 1),
-        },
-        "claims": judge(table),
-        "figures": {"figure1": table, "growth": growth},
-    }
+    growth = [{**shared, **answer} for shared, answer in found["growth"]]
+    return {"claims": judge(table), "figures": {"figure1": table, "growth": growth}}
 
 
 def judge(table: list[Row]) -> list[Row]:
@@ -200,7 +144,7 @@ def share(value: float) -> str:
     return f"{100 * value:+.0f}%".replace("+", "-", 1) if value > 0 else f"{-100 * value:+.0f}%"
 
 
-def lines(results: dict[str, Any]) -> list[str]:
+def lines(results: Results) -> list[str]:
     """What the terminal shows: the cost of every algorithm by k, and the verdicts."""
     table = results["figures"]["figure1"]
     ks = sorted({row["k"] for row in table})
@@ -219,28 +163,15 @@ def lines(results: dict[str, Any]) -> list[str]:
     return text
 
 
-def write(results: dict[str, Any], out: Path) -> None:
-    rounded = json.loads(json.dumps(results), parse_float=lambda text: float(f"{float(text):.6g}"))
-    write_whole(out / "results.json", (one_row_a_line(rounded) + "\n").encode())
-    heads = ("paper", "rule", "measured", "reproduced")
-    page = ["| the paper says | rule | measured | reproduced |", "|---|---|---|---|"]
-    for claim in results["claims"]:
-        cells = [{True: "yes", False: "no"}.get(claim[head], claim[head]) for head in heads]
-        page += [f"| {' | '.join(cells)} |"]
-    write_whole(out / "claims.md", ("\n".join(page) + "\n").encode())
-    for name, table in rounded["figures"].items():
-        text = io.StringIO()
-        sheet = csv.DictWriter(text, list(dict.fromkeys(key for row in table for key in row)), lineterminator="\n")
-        sheet.writeheader()
-        sheet.writerows(table)
-        write_whole(out / f"{name}.csv", text.getvalue().encode())
-
-
-def draw(results: dict[str, Any], out: Path) -> bool:
-    """The PNGs; False where matplotlib is not installed."""
-    try:
-        for name, png in aaai21_figures(results):
-            write_whole(out / f"{name}.png", png)
-    except ImportError:
-        return False
-    return True
+PAPER = Paper(
+    what="Nguyen, Chaturvedi, Xu 2021, redone with Covey",
+    notes={"shared": "other programs may have run at the same time: times are CPU times"},
+    full=FULL,
+    quick=QUICK,
+    plan=lambda settings, _: make_plan(settings),
+    perform=perform,
+    collect=lambda found, _: collect(found),
+    pages={"claims.md": lambda results: claims_table(results["claims"])},
+    figures=figures,
+    lines=lines,
+)

@@ -12,17 +12,17 @@ import numpy as np
 
 from covey.algorithms.max_cover import cover_of
 from covey.bench.runner import Answer, Task
-from covey.bench.sets import UTILITY, Floats, ball_clusters, read, seed_of
+from covey.bench.sets import Floats, ball_clusters, load, seed_of, utility_set
+from covey.bench.workload import mean_cost, unit_box
 from covey.errors import CoveyError
 from covey.fit.fit import fit
 from covey.noise.cover import CoverPicks
 from covey.noise.source import SeededSource
-from covey.post.distances import cost
 from covey.post.random import public_rng
 from covey.private.covers import cover
 from covey.private.engines.memory import MemoryEngine
 from covey.private.tables.frames import open_table
-from covey.public import Ball, Domain
+from covey.public import Ball
 
 CLUSTERS = 64  # of the made-up set
 SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {  # name: algorithm, its parameters
@@ -35,7 +35,7 @@ SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {  # name: algorithm, its param
 }
 
 
-def perform(task: Task, *, data: str | None) -> Answer:
+def perform(task: Task, *, data: Path | None) -> Answer:
     """Do one task; `data` is the folder of the sets."""
     asked = task.parameters
     if task.kind == "growth":
@@ -62,17 +62,13 @@ def perform(task: Task, *, data: str | None) -> Answer:
 
 
 @lru_cache(maxsize=2)
-def rows_of(name: str, n: int | None, data: str | None) -> Floats:
+def rows_of(name: str, n: int | None, data: Path | None) -> Floats:
     """The rows of a set; with `n`, made-up ones of few columns in place of either."""
     if n is not None:
         return ball_clusters(d=12 if name == "MNIST" else 8, k=CLUSTERS // 8, n=n)
     if name == "MNIST":
-        return read(next(each for each in UTILITY if each.name == "mnist_train"), Path(data or "."))
+        return load(utility_set("mnist_train"), data)
     return ball_clusters(d=100, k=CLUSTERS, n=50_000)
-
-
-def mean_cost(rows: Floats, centres: Floats) -> float:
-    return cost(rows, np.ones(len(rows)), centres) / len(rows)
 
 
 def plain_lloyd(rows: Floats, k: int, *, seed: int) -> float:
@@ -87,7 +83,7 @@ def seconds_of_picks(n: int, dimensions: int, growth: float, picks: int) -> floa
     """CPU seconds of all picks at epsilon 0.32 on one round cloud of n rows in the projected space."""
     spread = 0.17 / dimensions**0.5
     rows = public_rng(seed_of("growth", n, dimensions)).normal(scale=spread, size=(n, dimensions))
-    domain = Domain(middle=(0.0,) * dimensions, half=(1.0,) * dimensions)
+    domain = unit_box(dimensions)
     engine = MemoryEngine(open_table(rows), domain)
     query = cover_of(domain, size=n, growth=growth, k=picks)
     mechanism = CoverPicks.within(epsilon=Fraction(8, 25), delta=Fraction(1, 2 * n**2))

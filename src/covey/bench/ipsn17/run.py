@@ -1,19 +1,8 @@
-"""`covey bench ipsn17`: the evaluation of Feldman, Xiang, Zhu and Rus 2017 (IPSN), with Covey's `ball-coreset`.
-
-Writes results.json, table2.md, slopes.md, and a CSV and a PNG per figure. Finished tasks are kept in tasks.jsonl, so
-that an interrupted run goes on where it stopped and a finished one only draws again.
-"""
+"""`covey bench ipsn17`: the evaluation of Feldman, Xiang, Zhu and Rus 2017 (IPSN), with Covey's `ball-coreset`."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import os
-import platform
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +10,12 @@ import numpy as np
 
 import covey
 from covey.algorithms.registry import ALGORITHMS
+from covey.bench.harness import Found, Paper, Results, Row, Step, markdown_table
+from covey.bench.ipsn17.plots import figures
 from covey.bench.ipsn17.tasks import SETS, VARIANTS, perform, whole
-from covey.bench.runner import Store, Task, run_tasks
-from covey.bench.sets import checksum, data_folder
-from covey.bench.su16.run import one_row_a_line
-from covey.files import write_whole
+from covey.bench.runner import Answer, Task
+from covey.bench.sets import checksum
 
-Row = dict[str, Any]
 SHARED = ("set", "n", "k", "variant", "relation", "epsilon")
 RELATIONS = ("replace-one", "add-remove")
 PAPER_TABLE = {  # the smallest feasible epsilon that the paper reports, by (k, n)
@@ -89,40 +77,15 @@ QUICK = Settings(
 )
 
 
-def run(
-    *,
-    data: Path | None,
-    out: Path,
-    quick: bool,
-    report: Callable[[int, int, str], None] | None,
-    say: Callable[[str], None],
-) -> None:
-    """Measure what is not measured yet, then write every file. `report(done, of, what)` follows the tasks."""
-    settings = QUICK if quick else FULL
-    folder = None if quick else str(data_folder(data))
-    store = Store(out / "tasks.jsonl")
+def make_plan(settings: Settings, folder: Path | None) -> list[Step]:
+    """Every task of every figure. Tasks on the same rows come together, so that they are read once."""
+    plan: list[Step] = []
     sums = {name: "made up" if folder is None else checksum(whole(name, folder)) for name in SETS}
-    plan = make_plan(settings, sums)
-    tasks = list({task.key: task for _, task in plan}.values())
-    ready = sum(task.key in store.answers for task in tasks)
-    say(f"{len(tasks)} tasks, {ready} of them already done. Interrupt at any time: a later call goes on.")
-    run_tasks(tasks, work=partial(perform, data=folder), store=store, report=report)
-    results = collect(plan, store, settings)
-    write(results, out)
-    drawn = draw(results, out)
-    say(table2_text(results["table2"]) + "\n" + slopes_text(results["slopes"]))
-    say("Wrote results.json, table2.md, slopes.md, a CSV" + (" and a PNG per figure." if drawn else " per figure."))
-    if not drawn:
-        say("The PNGs need matplotlib, which is not installed: pip install 'covey[plot]'")
-
-
-def make_plan(settings: Settings, sums: dict[str, str]) -> list[tuple[str, Task]]:
-    """Every task of every figure: (figure, task). Tasks on the same rows come together, so that they are read once."""
-    plan: list[tuple[str, Task]] = []
 
     def add(figure: str, kind: str, which: str, n: int, k: int, **more: Any) -> None:
-        shared = {"set": which, "n": n, "k": k, "rows": sums[which], "covey": covey.__version__}
-        plan.append((figure, Task(kind, {**shared, **more}, f"{figure} n = {n:,}", alone=kind == "time")))
+        own = {"set": which, "n": n, "k": k, "rows": sums[which], "covey": covey.__version__, **more}
+        task = Task(kind, own, f"{figure} n = {n:,}", alone=kind == "time")
+        plan.append(Step(figure, task, {name: own.get(name) for name in SHARED}))
 
     def add_error(figure: str, which: str, n: int, k: int, *, runs: int, **more: Any) -> None:
         add("baseline", "baseline", which, n, k)
@@ -154,57 +117,33 @@ def make_plan(settings: Settings, sums: dict[str, str]) -> list[tuple[str, Task]
             add("figure3", "time", "cabs", n, k, variant="ball", epsilon=0.8, **timing)
         for n in settings.time_sizes_4d:
             for variant in ("ball", "ball, parts of 10,000"):
-                add(
-                    "figure4",
-                    "time",
-                    "trips",
-                    n,
-                    k,
-                    variant=variant,
-                    epsilon=budget,
-                    **timing,
-                )
+                add("figure4", "time", "trips", n, k, variant=variant, epsilon=budget, **timing)
     return plan
 
 
-def collect(plan: list[tuple[str, Task]], store: Store, settings: Settings) -> dict[str, Any]:
-    """All figures as tables, Table 2 beside the paper's, slopes, settings and the machine."""
-    best = {
-        (task.parameters["set"], task.parameters["n"], task.parameters["k"]): store.answers[task.key]["cost"]
-        for figure, task in plan
-        if figure == "baseline"
-    }
-    figures: dict[str, list[Row]] = {"figure3": [], "figure4": [], "figure5": [], "figure6": [], "figure7": []}
-    for figure, task in plan:
-        asked, answer = task.parameters, store.answers[task.key]
-        shared: Row = {name: asked.get(name) for name in SHARED}
-        if task.kind == "time":
-            figures[figure].append({**shared, **answer})
-        elif task.kind == "error":
-            base = best[asked["set"], asked["n"], asked["k"]]
-            figures[figure].append({**shared, **summary(answer, base)})
+def collect(answers: Found) -> Results:
+    """All figures as tables, Table 2 beside the paper's, and slopes."""
+    best = {(shared["set"], shared["n"], shared["k"]): answer["cost"] for shared, answer in answers["baseline"]}
+    tables: dict[str, list[Row]] = {}
+    for figure in ("figure3", "figure4"):
+        tables[figure] = [{**shared, **answer} for shared, answer in answers[figure]]
+    for figure in ("figure5", "figure6", "figure7"):
+        tables[figure] = [
+            {**shared, **summary(answer, best[shared["set"], shared["n"], shared["k"]])}
+            for shared, answer in answers[figure]
+        ]
     return {
-        "what": "Feldman, Xiang, Zhu, Rus 2017 (IPSN), redone with Covey",
         "sets": [
             {"name": each.name, "file": each.file, "d": each.dimension, "stands_in": each.stands_in}
             for each in SETS.values()
         ],
-        "settings": asdict(settings),
-        "machine": {
-            "cpus": os.cpu_count(),
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "covey": covey.__version__,
-            "times": "CPU seconds of a process on one core, the best of the runs; wall times are in the tables",
-            "seconds_of_work": round(sum(store.seconds[task.key] for _, task in plan), 1),
-        },
-        "table2": table2(figures["figure5"]),
-        "slopes": slopes([*figures["figure3"], *figures["figure4"]]),
-        "figures": figures,
+        "table2": table2(tables["figure5"]),
+        "slopes": slopes([*tables["figure3"], *tables["figure4"]]),
+        "figures": tables,
     }
 
 
-def summary(answer: Row, base: float) -> Row:
+def summary(answer: Answer, base: float) -> Row:
     """error = (cost - cost*)/cost*, its standard error, and the coreset's size."""
     errors = np.array(answer["costs"]) / base - 1
     if answer["refused"] or len(errors) == 0:
@@ -234,7 +173,7 @@ def table2(rows: list[Row]) -> list[Row]:
 
 def table2_text(table: list[Row]) -> str:
     """Table 2 as a Markdown table: k by n, the paper's value beside ours."""
-    lines = ["| k | rows | form | paper | replace-one | add-remove |", "|---|---|---|---|---|---|"]
+    lines = []
     for row in table:
         if row["relation"] != "replace-one":
             continue
@@ -245,8 +184,8 @@ def table2_text(table: list[Row]) -> str:
             for each in RELATIONS
         ]
         paper = "-" if row["paper"] is None else f"{row['paper']:g}"
-        lines.append(f"| {row['k']} | {row['n']:,} {row['set']} | {row['variant']} | {paper} | {' | '.join(shown)} |")
-    return "\n".join(lines)
+        lines.append([str(row["k"]), f"{row['n']:,} {row['set']}", row["variant"], paper, *shown])
+    return markdown_table(["k", "rows", "form", "paper", *RELATIONS], lines)
 
 
 def slopes(rows: list[Row]) -> list[Row]:
@@ -273,34 +212,26 @@ def slopes(rows: list[Row]) -> list[Row]:
 
 def slopes_text(table: list[Row]) -> str:
     """The growth of the running time as a Markdown table."""
-    lines = ["| columns | k | form | growth | paper | rows | seconds |", "|---|---|---|---|---|---|---|"]
+    lines = []
     for row in table:
         paper = "-" if row["paper"] is None else f"n^{row['paper']:g}"
-        shown = f"n^{row['slope']:.2f} | {paper} | {row['largest']:,} | {row['seconds']:.2f}"
-        lines.append(f"| {SETS[row['set']].dimension} | {row['k']} | {row['variant']} | {shown} |")
-    return "\n".join(lines)
+        shown = [f"n^{row['slope']:.2f}", paper, f"{row['largest']:,}", f"{row['seconds']:.2f}"]
+        lines.append([str(SETS[row["set"]].dimension), str(row["k"]), row["variant"], *shown])
+    return markdown_table(["columns", "k", "form", "growth", "paper", "rows", "seconds"], lines)
 
 
-def write(results: dict[str, Any], out: Path) -> None:
-    rounded = json.loads(json.dumps(results), parse_float=lambda text: float(f"{float(text):.6g}"))
-    write_whole(out / "results.json", (one_row_a_line(rounded) + "\n").encode())
-    write_whole(out / "table2.md", (table2_text(results["table2"]) + "\n").encode())
-    write_whole(out / "slopes.md", (slopes_text(results["slopes"]) + "\n").encode())
-    for name, table in rounded["figures"].items():
-        text = io.StringIO()
-        sheet = csv.DictWriter(text, list(dict.fromkeys(key for row in table for key in row)), lineterminator="\n")
-        sheet.writeheader()
-        sheet.writerows(table)
-        write_whole(out / f"{name}.csv", text.getvalue().encode())
-
-
-def draw(results: dict[str, Any], out: Path) -> bool:
-    """The PNGs; False where matplotlib is not installed."""
-    try:
-        from covey.bench.ipsn17.plots import ipsn17_figures
-
-        for name, png in ipsn17_figures(results):
-            write_whole(out / f"{name}.png", png)
-    except ImportError:
-        return False
-    return True
+PAPER = Paper(
+    what="Feldman, Xiang, Zhu, Rus 2017 (IPSN), redone with Covey",
+    notes={"times": "CPU seconds of a process on one core, the best of the runs; wall times are in the tables"},
+    full=FULL,
+    quick=QUICK,
+    plan=make_plan,
+    perform=perform,
+    collect=lambda answers, _: collect(answers),
+    pages={
+        "table2.md": lambda results: table2_text(results["table2"]),
+        "slopes.md": lambda results: slopes_text(results["slopes"]),
+    },
+    figures=figures,
+    lines=lambda results: [table2_text(results["table2"]), slopes_text(results["slopes"])],
+)

@@ -15,12 +15,10 @@ from covey.algorithms.kit import Outcome
 from covey.algorithms.registry import find
 from covey.bench.runner import Answer, Task
 from covey.bench.sets import DataSet, Floats, gaussian_clusters, read, seed_of
-from covey.budget.accounting.plan import Reserve
+from covey.bench.workload import door, unit_box
 from covey.budget.accounting.promise import Kind, Promise
 from covey.events import exactly
-from covey.noise.source import SeededSource
 from covey.post.random import public_rng
-from covey.private.curator import Curator
 from covey.private.engines.memory import MemoryEngine
 from covey.private.tables.frames import open_table
 from covey.public import Domain, Neighbours
@@ -92,18 +90,13 @@ class Loaded:
         name, own = VARIANTS[variant]
         algorithm = find(name)
         budget, delta = exactly(epsilon), exactly(float(f"{len(self.rows) ** -1.5:.3g}"))
-        curator = Curator(
-            self.engine,
-            domain=self.domain,
-            source=SeededSource(seed),
-            reserve=Reserve(Promise.of(budget, delta, kind=Kind(Neighbours.parse(relation)))),
-            charge=lambda: None,
-        )
+        promise = Promise.of(budget, delta, kind=Kind(Neighbours.parse(relation)))
+        curator = door(self.engine, self.domain, promise, seed=seed)
         given = {"k": k, "epsilon": budget, "delta": delta, "objective": "k-means", "public_rng": public_rng(seed)}
         return algorithm.run(curator, **algorithm.supplied(given), **own)
 
 
-def first_rows(which: str, n: int, *, data: str | None) -> Floats:
+def first_rows(which: str, n: int, *, data: Path | None) -> Floats:
     """The first n rows, as in the paper; if the file has fewer, its rows again, shaken a little."""
     if data is None:
         return gaussian_clusters(d=SETS[which].dimension, k=5, n=n)[0]
@@ -116,26 +109,26 @@ def first_rows(which: str, n: int, *, data: str | None) -> Floats:
 
 
 @lru_cache(maxsize=1)
-def whole(which: str, data: str) -> Floats:
-    return read(SETS[which], Path(data))
+def whole(which: str, data: Path) -> Floats:
+    return read(SETS[which], data)
 
 
 @lru_cache(maxsize=1)
-def loaded(which: str, n: int, data: str | None) -> Loaded:
+def loaded(which: str, n: int, data: Path | None) -> Loaded:
     rows = first_rows(which, n, data=data)
-    domain = Domain(middle=(0.0,) * rows.shape[1], half=(1.0,) * rows.shape[1])
+    domain = unit_box(rows.shape[1])
     engine = MemoryEngine(open_table(rows), domain)
     engine.total(Count(domain))
     return Loaded(rows, engine, domain)
 
 
-def perform(task: Task, *, data: str | None) -> Answer:
+def perform(task: Task, *, data: Path | None) -> Answer:
     """Do one task. `data` is the folder of the data sets, or None if all rows are made up."""
     asked = {name: value for name, value in task.parameters.items() if name not in ("covey", "rows")}
     return KINDS[task.kind](data=data, **asked)
 
 
-def baseline(*, data: str | None, set: str, n: int, k: int) -> Answer:
+def baseline(*, data: Path | None, set: str, n: int, k: int) -> Answer:
     """Ordinary k-means by scikit-learn: the cost that errors are relative to."""
     from sklearn.cluster import KMeans
 
@@ -145,7 +138,7 @@ def baseline(*, data: str | None, set: str, n: int, k: int) -> Answer:
 
 
 def error(
-    *, data: str | None, set: str, n: int, k: int, variant: str, relation: str, epsilon: float, runs: int
+    *, data: Path | None, set: str, n: int, k: int, variant: str, relation: str, epsilon: float, runs: int
 ) -> Answer:
     """Costs and coreset sizes of several runs; too few rows for k balls are an answer as well, and count as refused."""
     load = loaded(set, n, data)
@@ -162,11 +155,11 @@ def error(
 
 
 def timed(
-    *, data: str | None, set: str, n: int, k: int, variant: str, relation: str, epsilon: float, runs: int
+    *, data: Path | None, set: str, n: int, k: int, variant: str, relation: str, epsilon: float, runs: int
 ) -> Answer:
     """Seconds from rows in an array to the release; the rows are read again in each run, as a fit does."""
     rows = first_rows(set, n, data=data)
-    domain = Domain(middle=(0.0,) * rows.shape[1], half=(1.0,) * rows.shape[1])
+    domain = unit_box(rows.shape[1])
     wall, cpu = [], []
     for run in range(runs):
         before, spent = time.perf_counter(), time.process_time()

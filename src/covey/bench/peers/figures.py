@@ -80,7 +80,7 @@ def diffprivlib_python(say: Callable[[str], None]) -> Path | None:
 class Diffprivlib:
     """A process of diffprivlib's own environment that fits again and again. It ends when its input closes."""
 
-    def __init__(self, python: str) -> None:
+    def __init__(self, python: str | Path) -> None:
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         environment.pop("PYTHONPATH", None)
         self._process = subprocess.Popen(
@@ -115,6 +115,6 @@ class Diffprivlib:
 
 
 @lru_cache(maxsize=1)
-def diffprivlib(python: str) -> Diffprivlib:
+def diffprivlib(python: Path) -> Diffprivlib:
     """This process's own helper process."""
     return Diffprivlib(python)

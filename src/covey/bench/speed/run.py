@@ -26,6 +26,7 @@ import numpy as np
 import covey
 from covey.algorithms.registry import ALGORITHMS
 from covey.bench import sets
+from covey.bench.harness import Row, rounded
 from covey.bench.peers.figures import Diffprivlib, diffprivlib_python
 from covey.bench.sets import Floats
 from covey.bench.utility.tasks import delta_of
@@ -36,7 +37,6 @@ from covey.noise.source import OsSource
 from covey.post.random import public_rng
 from covey.private.engines.threads import cores
 
-Row = dict[str, Any]
 K, EPSILON, BALL_EPSILON = 5, 1.0, 0.8
 FITS = ("auto", "hybrid", "grid", "lloyd")
 PIECE = 10**6  # rows that a file of many is written and read in
@@ -108,7 +108,7 @@ def fits(settings: Settings, *, python: Path | None, **_: Any) -> list[Row]:
         goal = {"goal": 1.0} if name == "auto" else {}
         table.append(line(f"{name}, {n:,} x 2", seconds=seconds[name], peer=PEER, against=peer, algorithm=name, **goal))
     if python is not None:
-        process = Diffprivlib(str(python))
+        process = Diffprivlib(python)
         process.fit(rows[:2000], k=K, epsilon=EPSILON)
         theirs = process.fit(np.clip(rows, -1, 1), k=K, epsilon=EPSILON)[1]
         process.close()
@@ -186,7 +186,7 @@ def in_own_process(what: str, path: Path, n: int) -> dict[str, float]:
 
 def mnist(settings: Settings, *, data: Path | None, quick: bool, say: Callable[[str], None], **_: Any) -> list[Row]:
     """784 dimensions, k = 10, against scikit-learn."""
-    which = next(each for each in sets.UTILITY if each.name == "mnist_train")
+    which = sets.utility_set("mnist_train")
     try:
         rows = sets.load(which, None if quick else sets.data_folder(data), rows=500 if quick else None)
     except DataError as error:
@@ -284,7 +284,6 @@ def run(
 
 def document(table: Sequence[Row], settings: Settings, *, quick: bool, load: float) -> dict[str, Any]:
     own = [row for row in table if "algorithm" in row]
-    rounded = json.loads(json.dumps(table), parse_float=lambda text: float(f"{float(text):.4g}"))
     return {
         "what": "seconds of one fit, best of a few; goals are the most that a value may be",
         "quick": quick,
@@ -294,7 +293,7 @@ def document(table: Sequence[Row], settings: Settings, *, quick: bool, load: flo
         "epsilon": EPSILON,
         "seconds": {row["algorithm"]: round(row["seconds"], 4) for row in own},
         "times_scikit_learn": {row["algorithm"]: round(row["value"], 2) for row in own if row["algorithm"] != PEER},
-        "table": rounded,
+        "table": rounded(table, digits=4),
         "settings": asdict(settings),
         "import_covey_cli_seconds": round(import_seconds(1 if quick else 10), 4),
         "cores": cores(),

@@ -1,4 +1,4 @@
-"""The statements of Su et al. 2016 on synthetic sets (figures 2, 6) and on why (figures 3, 4, 7). See su16_claims."""
+"""The statements of Su et al. 2016 on synthetic sets (figures 2, 6) and on why (figures 3, 4, 7). See claims."""
 
 from __future__ import annotations
 

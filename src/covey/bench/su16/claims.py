@@ -155,16 +155,6 @@ def hybrid_against_both(curves: Curves, forced: list[Row], claim: Claim) -> None
     )
 
 
-def claims_table(claims: list[Row], sets: list[Row]) -> str:
-    """The claims as a Markdown table, and which sets are stand-ins."""
-    lines = ["| figure | the paper says | rule | measured | reproduced |", "|---|---|---|---|---|"]
-    for each in claims:
-        words = [each["figure"], each["paper"], each["rule"], each["measured"], "yes" if each["reproduced"] else "no"]
-        lines.append("| " + " | ".join(words) + " |")
-    stand_ins = "; ".join(f"{each['name']} ({each['stands_in']})" for each in sets if each["stands_in"])
-    return "\n".join([*lines, "", f"Not the paper's own rows: {stand_ins}."])
-
-
 def claims_lines(claims: list[Row]) -> list[str]:
     """The claims for a terminal: a verdict, the paper's words, what was measured."""
     verdicts = {True: "reproduced    ", False: "not reproduced"}

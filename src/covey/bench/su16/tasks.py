@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from covey.bench import sets
 from covey.bench.runner import Answer, Task
-from covey.bench.sets import SU16, Floats, gaussian_clusters, made_up, read, seed_of
+from covey.bench.sets import Floats, gaussian_clusters, seed_of
 from covey.bench.workload import Workload
 from covey.budget.accounting.plan import Plan
 from covey.events import exactly
@@ -39,7 +40,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {  # a curve of a figure: Cove
 CANDIDATES, PARENTS = 200, 10  # of the genetic search, as in `genetic`
 
 
-def perform(task: Task, *, data: str | None) -> Answer:
+def perform(task: Task, *, data: Path | None) -> Answer:
     """Do one task. `data` is the folder of the data sets, or None if all rows are made up."""
     parameters = dict(task.parameters)
     name, d, k, n = (parameters.pop(each, None) for each in ("set", "d", "k", "n"))
@@ -51,11 +52,10 @@ def perform(task: Task, *, data: str | None) -> Answer:
 
 
 @lru_cache(maxsize=6)
-def named(name: str, n: int | None, starts: int, data: str | None) -> Workload:
+def named(name: str, n: int | None, starts: int, data: Path | None) -> Workload:
     """A set of the paper; n rows are made up instead, if n is given."""
-    which = next(each for each in SU16 if each.name == name)
-    rows = made_up(which, rows=n) if n is not None else read(which, Path(data or "."))
-    return Workload(rows, k=which.k, name=name, starts=starts)
+    which = next(each for each in sets.SU16 if each.name == name)
+    return Workload(sets.load(which, data, rows=n), k=which.k, name=name, starts=starts)
 
 
 @lru_cache(maxsize=2)

@@ -1,16 +1,15 @@
-"""The plot of `covey bench utility`. matplotlib is imported inside the functions: it is an extra."""
+"""The plot of `covey bench utility`: a panel for each set."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from typing import Any
 
 from covey.bench.peers.figures import PEERS
+from covey.bench.plots import INK, panels_of, png_of
 from covey.bench.sets import UTILITY
 from covey.bench.utility.report import Document, cells_of, levels, published
 
-INK, GRID = "#333333", "#E5E5E5"
 OURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # told apart by the colour-blind
 OTHERS = {"Google": ("#4D4D4D", "s"), "IBM": ("#8C8C8C", "^"), "recipe": ("#B3A369", "D")}
 NAMES = {
@@ -23,13 +22,10 @@ COLUMNS = 5
 
 def small_multiples(documents: Sequence[Document]) -> bytes:
     """A panel per set: ratio against ε, both in log scale; measured systems drawn through, published ones dashed."""
-    from matplotlib.figure import Figure
-
     shown = [each for each in UTILITY if any(row["set"] == each.name for d in documents for row in d["cells"])]
     columns = min(COLUMNS, len(shown)) or 1
     down = max(1, -(-len(shown) // columns))
-    figure = Figure(figsize=(max(2.9 * columns, 7.5), 2.5 * down + 1.0), layout="constrained")
-    panels = list(figure.subplots(down, columns, squeeze=False).flat)
+    figure, panels = panels_of(down, columns, size=(max(2.9 * columns, 7.5), 2.5 * down + 1.0))
     colours = dict(zip(dict.fromkeys(base(each) for each in documents), OURS * len(documents), strict=False))
     lines: dict[str, Any] = {}
     ticks = levels(documents)
@@ -68,9 +64,7 @@ def small_multiples(documents: Sequence[Document]) -> bytes:
     across = min(len(order), 2 if columns < 3 else 4) or 1
     handles = [lines[name] for name in order]
     figure.legend(handles, order, loc="outside lower center", ncols=across, frameon=False, fontsize=8.5)
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=120, metadata={"Software": None})
-    return content.getvalue()
+    return png_of(figure)
 
 
 def base(document: Document) -> str:
@@ -102,7 +96,3 @@ def _axes(panel: Any, ticks: Sequence[float]) -> None:
     panel.set_xticks(wide, [f"{value:g}" for value in wide])
     panel.xaxis.set_minor_formatter(NullFormatter())
     panel.xaxis.set_minor_locator(NullLocator())
-    panel.spines[["top", "right"]].set_visible(False)
-    panel.grid(visible=True, color=GRID, linewidth=0.7)
-    panel.set_axisbelow(True)
-    panel.tick_params(labelsize=8, colors=INK)

@@ -1,14 +1,12 @@
 """`covey bench utility`: the cost of private centres relative to ordinary k-means, set by set and ε by ε.
 
 Writes a JSON document for each system that is measured, and from all of them in the folder a table (table.md) and a
-plot (utility.png). Finished runs are kept in tasks.jsonl; one made by other sources of Covey is not used again.
+plot (utility.png). A finished run that other sources of Covey made is not used again.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,14 +15,15 @@ from typing import Any
 
 import numpy as np
 
-import covey
 from covey.bench import sets
+from covey.bench.harness import Experiment, Row, Say, machine, rounded
+from covey.bench.harness import run as run_experiment
 from covey.bench.peers.figures import SOURCE, diffprivlib_python
-from covey.bench.runner import Answer, Report, Store, Task, run_tasks
-from covey.bench.utility.report import markdown, terminal
+from covey.bench.runner import Answer, Report, Store, Task
+from covey.bench.utility.plots import small_multiples
+from covey.bench.utility.report import Document, markdown, terminal
 from covey.bench.utility.tasks import System, baseline_task, fingerprint_once, fit_task, perform
 from covey.errors import ParameterError
-from covey.files import write_whole
 
 WHAT = "cost of private centres relative to ordinary k-means"
 EPSILONS, RUNS = (0.1, 0.5, 1.0, 2.0), 10
@@ -76,10 +75,11 @@ class Request:
         return list({each.label: each for each in chosen}.values())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One place of the table: a set and an ε, and its runs."""
+    """One place of the table: a system, a set and an ε, and its runs."""
 
+    system: System
     which: sets.DataSet
     size: int
     rows: str  # checksum
@@ -88,7 +88,7 @@ class Cell:
     make: Callable[..., Task]  # the task of a run
 
 
-def run(request: Request, *, data: Path | None, out: Path, report: Report | None, say: Callable[[str], None]) -> None:
+def run(request: Request, *, data: Path | None, out: Path, report: Report | None, say: Say) -> None:
     """Measure what is not measured yet, then write every file."""
     systems, which, levels, runs = request.chosen(), request.which(), request.levels(), request.repeats()
     needs_files = not request.quick and any(not each.ball for each in which)
@@ -100,42 +100,59 @@ def run(request: Request, *, data: Path | None, out: Path, report: Report | None
         systems = [each for each in systems if each.name != "diffprivlib" or python is not None]
         if not systems:
             return
-    n = QUICK_ROWS if request.quick else None
-    cells: dict[str, list[Cell]] = {each.label: [] for each in systems}
-    tasks: dict[str, Task] = {}
+    cells = [cell for each in which for cell in cells_of(each, systems, levels, folder, request)]
     old = stamped(store) if request.keep else {}
-    for each in which:
-        loaded = sets.load(each, folder, rows=n)
-        rows = sets.checksum(loaded)
-        source: dict[str, Any] = {"name": each.name, "rows": rows, "n": n, "objective": request.objective}
-        baseline = baseline_task(**source)
-        tasks[baseline.key] = baseline
+    tasks: dict[str, Task] = {}
+    for cell in cells:
+        wanted = [cell.make(run=i) for i in range(runs)]
+        missing = [task for task in wanted if answer_of(task, store, old) is None]
+        tasks |= {task.key: task for task in (cell.baseline, *missing)}
+    end = suffix(request)
+
+    def collect(answers: Store) -> dict[str, Document]:
+        documents = {}
         for system in systems:
-            for epsilon in levels:
-                make = partial(fit_task, system, **source, size=len(loaded), epsilon=epsilon)
-                cells[system.label].append(Cell(each, len(loaded), rows, epsilon, baseline, make))
-                for i in range(runs):
-                    task = make(run=i)
-                    if answer_of(task, store, old) is None:
-                        tasks[task.key] = task
-        del loaded
-    ready = sum(task.key in store.answers for task in tasks.values())
-    say(f"{len(tasks) - ready} runs to do. Interrupt at any time: a later call goes on.")
-    work = partial(
-        perform, data=None if folder is None else str(folder), python=None if python is None else str(python)
+            name = f"{system.file}{end}.json"
+            found = [measured(cell, answers, old) for cell in cells if cell.system is system]
+            documents[name] = rounded(describe(system, request, merged(found, out / name, request)))
+        return documents
+
+    experiment = Experiment(
+        opening="{left} runs to do.",
+        tasks=list(tasks.values()),
+        work=partial(perform, data=folder, python=python),
+        collect=collect,
+        texts=lambda found: {
+            **{name: as_json(each) + "\n" for name, each in found.items()},
+            f"table{end}.md": markdown(all_documents(out, found, request)),
+        },
+        figures=lambda found: iter([(f"utility{end}", small_multiples(all_documents(out, found, request)))]),
+        lines=lambda found: map(terminal, found.values()),
     )
-    run_tasks(list(tasks.values()), work=work, store=store, report=report)
-    for system in systems:
-        path = out / f"{system.file}{suffix(request)}.json"
-        found = [measured(cell, store, old) for cell in cells[system.label]]
-        document = describe(system, request, merged(found, path, request))
-        write_whole(path, (as_json(document) + "\n").encode())
-        say(terminal(document))
-    documents = all_documents(out, request)
-    write_whole(out / f"table{suffix(request)}.md", markdown(documents).encode())
-    say(f"Wrote {', '.join(each.file + suffix(request) + '.json' for each in systems)}, table{suffix(request)}.md")
-    if not draw(documents, out / f"utility{suffix(request)}.png"):
-        say("The plot needs matplotlib, which is not installed: pip install 'covey[plot]'")
+    run_experiment(experiment, store=store, out=out, report=report, say=say)
+
+
+def cells_of(
+    which: sets.DataSet, systems: Sequence[System], levels: Sequence[float], folder: Path | None, request: Request
+) -> list[Cell]:
+    """All places of the table on one set, whose rows are read once."""
+    n = QUICK_ROWS if request.quick else None
+    rows = sets.load(which, folder, rows=n)
+    source: Row = {"name": which.name, "rows": sets.checksum(rows), "n": n, "objective": request.objective}
+    baseline = baseline_task(**source)
+    return [
+        Cell(
+            system=system,
+            which=which,
+            size=len(rows),
+            rows=source["rows"],
+            epsilon=epsilon,
+            baseline=baseline,
+            make=partial(fit_task, system, **source, size=len(rows), epsilon=epsilon),
+        )
+        for system in systems
+        for epsilon in levels
+    ]
 
 
 def suffix(request: Request) -> str:
@@ -160,13 +177,13 @@ def answer_of(task: Task, store: Store, old: dict[str, str]) -> tuple[str, Answe
     return None if key is None else (key, store.answers[key])
 
 
-def measured(cell: Cell, store: Store, old: dict[str, str]) -> dict[str, Any]:
+def measured(cell: Cell, store: Store, old: dict[str, str]) -> Row:
     """The mean of all runs there are of a cell, also of those that an earlier call with more runs made."""
     found = [each for i in range(MOST_RUNS) if (each := answer_of(cell.make(run=i), store, old)) is not None]
     answers = [answer for _, answer in found]
     parameters = [json.loads(key.partition(" ")[2]) for key, _ in found]
     baseline = store.answers[cell.baseline.key]["cost"]
-    row: dict[str, Any] = {
+    row: Row = {
         "set": cell.which.name,
         "k": cell.which.k,
         "n": cell.size,
@@ -195,7 +212,7 @@ def measured(cell: Cell, store: Store, old: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def merged(found: list[dict[str, Any]], path: Path, request: Request) -> list[dict[str, Any]]:
+def merged(found: list[Row], path: Path, request: Request) -> list[Row]:
     """What was measured now, and what an earlier call with other sets or ε measured with the same sources."""
     have = {(row["set"], row["epsilon"]) for row in found}
     document = read_document(path)
@@ -208,7 +225,7 @@ def merged(found: list[dict[str, Any]], path: Path, request: Request) -> list[di
     return sorted(found, key=lambda row: (place.get(row["set"], len(place)), row["epsilon"]))
 
 
-def describe(system: System, request: Request, cells: list[dict[str, Any]]) -> dict[str, Any]:
+def describe(system: System, request: Request, cells: list[Row]) -> Document:
     return {
         "what": WHAT,
         "system": system.name,
@@ -218,25 +235,19 @@ def describe(system: System, request: Request, cells: list[dict[str, Any]]) -> d
         "objective": request.objective,
         "quick": request.quick,
         "published": SOURCE,
-        "machine": {
-            "cpus": os.cpu_count(),
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "covey": covey.__version__,
-        },
+        "machine": machine(),
         "cells": cells,
     }
 
 
-def as_json(document: dict[str, Any]) -> str:
+def as_json(document: Document) -> str:
     """One line per cell: short, and fit for comparing two runs."""
-    rounded = json.loads(json.dumps(document), parse_float=lambda text: float(f"{float(text):.6g}"))
-    head = json.dumps({name: value for name, value in rounded.items() if name != "cells"}, indent=1)
-    lines = ",\n".join(map(json.dumps, rounded["cells"]))
+    head = json.dumps({name: value for name, value in document.items() if name != "cells"}, indent=1)
+    lines = ",\n".join(map(json.dumps, document["cells"]))
     return f'{head[:-2]},\n "cells": [\n{lines}\n]\n}}'
 
 
-def read_document(path: Path) -> dict[str, Any] | None:
+def read_document(path: Path) -> Document | None:
     """A document of this benchmark, or None for any other file."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -245,24 +256,14 @@ def read_document(path: Path) -> dict[str, Any] | None:
     return document if isinstance(document, dict) and document.get("what") == WHAT else None
 
 
-def all_documents(out: Path, request: Request) -> list[dict[str, Any]]:
+def all_documents(out: Path, new: dict[str, Document], request: Request) -> list[Document]:
     """Every system measured in this folder in the same way: Covey's first, `auto` before the others."""
-    documents = [each for path in sorted(out.glob("*.json")) if (each := read_document(path)) is not None]
+    before = {path.name: each for path in sorted(out.glob("*.json")) if (each := read_document(path)) is not None}
+    documents = {**before, **new}.values()
     alike = [each for each in documents if (each["objective"], each["quick"]) == (request.objective, request.quick)]
     return sorted(alike, key=place_of)
 
 
-def place_of(document: dict[str, Any]) -> tuple[bool, bool, str]:
+def place_of(document: Document) -> tuple[bool, bool, str]:
     name = document["system"]
     return not name.startswith("covey:"), name != "covey:auto", document["label"]
-
-
-def draw(documents: Sequence[dict[str, Any]], path: Path) -> bool:
-    """The plot; False where matplotlib is not installed."""
-    try:
-        from covey.bench.utility.plots import small_multiples
-
-        write_whole(path, small_multiples(documents))
-    except ImportError:
-        return False
-    return True

@@ -15,10 +15,11 @@ import numpy as np
 from covey.algorithms.registry import find
 from covey.bench.peers.figures import DIFFPRIVLIB, diffprivlib
 from covey.bench.runner import Answer, Task
-from covey.bench.sets import UTILITY, Floats, load, seed_of
+from covey.bench.sets import Floats, load, seed_of, utility_set
+from covey.bench.workload import mean_cost
 from covey.errors import CoveyError, ParameterError
 from covey.fit.fit import fit
-from covey.post.distances import Objective, cost
+from covey.post.distances import Objective
 from covey.post.random import public_rng
 from covey.post.starts import sphere_packing
 from covey.public import Ball
@@ -78,11 +79,11 @@ def fingerprint() -> str:
     return digest.hexdigest()[:12]
 
 
-def perform(task: Task, *, data: str | None, python: str | None) -> Answer:
+def perform(task: Task, *, data: Path | None, python: Path | None) -> Answer:
     """Do one task. `data` is the folder of the sets, `python` the interpreter of diffprivlib's environment."""
     asked = task.parameters
     rows = rows_of(asked["set"], asked["n"], data)
-    which = next(each for each in UTILITY if each.name == asked["set"])
+    which = utility_set(asked["set"])
     objective: Objective = asked["objective"]
     chosen: dict[str, Any] = {}
     started, cpu = time.perf_counter(), time.process_time()
@@ -116,13 +117,8 @@ def perform(task: Task, *, data: str | None, python: str | None) -> Answer:
 
 
 @lru_cache(maxsize=2)
-def rows_of(name: str, n: int | None, data: str | None) -> Floats:
-    which = next(each for each in UTILITY if each.name == name)
-    return load(which, None if data is None else Path(data), rows=n)
-
-
-def mean_cost(rows: Floats, centres: Floats, objective: Objective) -> float:
-    return cost(rows, np.ones(len(rows)), centres, objective) / len(rows)
+def rows_of(name: str, n: int | None, data: Path | None) -> Floats:
+    return load(utility_set(name), data, rows=n)
 
 
 def plain_kmeans(rows: Floats, *, k: int, starts: int, seed: int) -> Floats:
