@@ -25,7 +25,7 @@ settings.register_profile("explore", deadline=None, suppress_health_check=SLOWLY
 settings.register_profile("covey", settings.get_profile("explore"), derandomize=True)  # what fails, fails again
 settings.load_profile("covey")
 
-TOGETHER = re.compile(r"tests/(?:browser/test_studio_|unit/test_studio_server)\w*\.py")  # a server or browser for all
+TOGETHER = re.compile(r"tests/(?:browser/test_studio_|unit/studio/test_studio_server)\w*\.py")  # one server or browser
 
 
 @pytest.hookimpl(optionalhook=True)

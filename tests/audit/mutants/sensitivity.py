@@ -160,7 +160,7 @@ MUTANTS = (
                 "there = there[np.argpartition(distances[there], len(there) // 2)]"
             )
         },
-        killer="unit/test_ball_queries.py::test_dropping_by_bins_drops_what_sorting_drops",
+        killer="unit/queries/test_ball_queries.py::test_dropping_by_bins_drops_what_sorting_drops",
     ),
     mutant(
         "drops-by-distance",

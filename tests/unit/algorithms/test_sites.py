@@ -301,7 +301,7 @@ def test_the_parameter_of_another_algorithm_is_not_read_as_a_file(town, capsys):
 
 @pytest.mark.parametrize("page", ["sites", "limits"])
 def test_the_examples_of_the_pages_run(page, capsys):
-    text = (Path(__file__).parents[2] / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[3] / "docs" / f"{page}.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
     exec(compile(example, page, "exec"), {})
     assert capsys.readouterr().out

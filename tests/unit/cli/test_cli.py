@@ -29,7 +29,7 @@ from covey.cli.options import read_bounds, read_params
 from covey.errors import DataError, ParameterError
 from covey.public import Ball, Box
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 BOUNDS = ("--bounds", "lon=-74.1:-73.9,lat=40.7:40.9")
 
 

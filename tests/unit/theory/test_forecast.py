@@ -88,5 +88,5 @@ def test_the_benchmark_of_the_forecast_is_kept():
     """At least 80% of the suite's cells are within 30%: measured by benchmarks/plan.py --check."""
     from pathlib import Path
 
-    kept = json.loads((Path(__file__).parents[2] / "benchmarks/results/plan_check.json").read_text())
+    kept = json.loads((Path(__file__).parents[3] / "benchmarks/results/plan_check.json").read_text())
     assert kept["shares"]["within_30_percent"] >= 0.8

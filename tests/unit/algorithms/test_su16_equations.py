@@ -1,4 +1,4 @@
-"""theory/formulas.py against Su et al. 2016 §6: printed numbers, and derivations that do not share a line with it."""
+"""The formulas of Su et al. 2016 §6: printed numbers, and derivations that do not share a line with them."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def test_a_body_that_is_not_json_is_refused(small):
 
 @pytest.mark.parametrize("streamed", [False, True])
 def test_a_body_that_is_too_large_is_refused_while_it_comes(small, streamed):
-    """With its length declared, and without. (tests/unit/test_studio_server.py shows that the rest is not taken.)"""
+    """With its length declared, and without. (test_studio_server.py shows that the rest is not taken.)"""
     for method, path in changing(small):
         body = (b" " * 1000 for _ in range(100)) if streamed else b" " * 100_000
         kind = "application/octet-stream" if path == "api/uploads" else "application/json"

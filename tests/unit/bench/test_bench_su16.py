@@ -220,7 +220,7 @@ def check_files(folder: Path) -> None:
 
 
 def test_the_page_shows_the_claims_as_measured() -> None:
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     results = root / "benchmarks" / "results" / "su16"
     page = (root / "docs" / "su16.md").read_text()
     for line in (results / "claims.md").read_text().splitlines():
