@@ -182,3 +182,14 @@ def test_no_value_of_a_row_is_left_behind(tmp_path):
         assert struct.pack("<d", canary) not in blob
         assert not re.search(rb"(?<![0-9a-f.])1237(?![0-9a-f])", blob)
     assert b"0.1234567" in repr(rows.tolist()).encode()  # the search can find
+
+
+def test_no_method_is_paid_for_and_then_gives_nothing():
+    rows, charged = np.random.default_rng(0).uniform(-1, 1, (300, 2)), Ledger.memory()
+    shared = {"epsilon": 1.0, "bounds": (-1, 1), "ledger": charged, "dataset": "data", "random_state": 1}
+    assert len(PrivateCoreset(2, **shared).fit(rows).coreset_) >= 1  # the default method
+    before = charged.head
+    for method in ("auto", "grid"):
+        with pytest.raises(ParameterError, match="keep_synopsis"):
+            PrivateCoreset(2, method=method, method_params={"keep_synopsis": False}, **shared).fit(rows)
+    assert charged.head == before

@@ -100,7 +100,7 @@ MUTANTS = (
                 "    counts = curator._engine.total(CellCounts(Grid(curator.domain, LOOK_CELLS)))"
             )
         },
-        killer="unit/test_review_sampling_sites.py::test_what_decides_between_grid_and_tree_is_released",
+        killer="unit/algorithms/test_auto_budgets.py::test_what_decides_between_grid_and_tree_is_released",
     ),
     mutant(
         "weights-of-a-cell-exact",

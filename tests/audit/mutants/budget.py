@@ -30,7 +30,7 @@ MUTANTS = (
         "a certificate says the nearest float, which may be less than was spent",
         "events:float_at_least",
         {"while exactly(number) < exact:": "while False:"},
-        killer="unit/test_review_door.py::test_no_certificate_says_less_than_was_spent",
+        killer="unit/fit/test_certificates.py::test_no_certificate_says_less_than_was_spent",
     ),
     mutant(
         "total-ignored",
@@ -172,7 +172,7 @@ MUTANTS = (
         "the cost on a sample is rounded down",
         "budget.accounting.amplify:amplified",
         {"* (1 + SLACK)": "* (1 - SLACK)"},
-        killer="unit/test_review_sampling_sites.py::test_amplified_is_rounded_up_and_the_inner_cost_down",
+        killer="unit/budget/test_amplify.py::test_amplified_is_rounded_up_and_the_inner_cost_down",
     ),
     mutant(
         "inner-cost-linear",

@@ -237,6 +237,6 @@ MUTANTS = (
         "numpy's own error about memory, with the exact number of rows in it, reaches the caller",
         "fit.fit:fit",
         {'raise MemoryError("the rows do not fit into memory; what was charged stays charged") from None': "raise"},
-        killer="unit/test_review_door.py::test_a_lack_of_memory_does_not_tell_the_number_of_rows",
+        killer="unit/private/test_silent_tables.py::test_a_lack_of_memory_does_not_tell_the_number_of_rows",
     ),
 )

@@ -209,7 +209,7 @@ MUTANTS = (
         "PrivTree's scale for add/remove, used where a row is replaced",
         "noise.tree:PrivTree.units",
         {"replace=neighbours is Neighbours.REPLACE_ONE": "replace=False"},
-        killer="unit/test_review_auto_door.py::"
+        killer="unit/noise/test_tree_noise.py::"
         "test_no_two_neighbours_differ_by_more_than_epsilon_on_any_tree[2-3-2-0-epsilon2]",
     ),
     mutant(

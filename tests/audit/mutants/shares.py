@@ -11,7 +11,7 @@ MUTANTS = (
         "a sample keeps a tenth more rows than its rate says",
         "noise.gaps:_by_floats",
         {"slope = _slope(rate)": "slope = _slope(rate) / 1.1"},
-        killer="unit/test_review_sampling_sites.py::test_floats_are_sure_of_a_gap_only_where_it_is_right[0.01]",
+        killer="unit/noise/test_gaps.py::test_floats_are_sure_of_a_gap_only_where_it_is_right[0.01]",
     ),
     mutant(
         "sample-drawn-twice",

@@ -1,10 +1,12 @@
 """Amplification: the numbers, the guarantee of the inverse, and mechanisms that reach the bound."""
 
+import decimal
 import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import combinations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 from covey.budget.accounting.accountant import Cost, compose
 from covey.budget.accounting.amplify import MOST_DELTA, SMALLEST_RATE, amplified, inner_cost
 from covey.errors import ParameterError
-from covey.events import Pure
+from covey.events import Pure, exactly
 
 HALF = Fraction(1, 2)
 RATES = st.fractions(SMALLEST_RATE, 1)
@@ -129,3 +131,24 @@ def test_one_coin_for_several_people_amplifies_less_than_the_formula():
     shared = math.log(1 + rate * (math.exp(2 * epsilon) - 1))
     apart = 2 * math.log(1 + rate * (math.exp(epsilon) - 1))
     assert shared > 1.8 * apart
+
+
+def test_amplified_is_rounded_up_and_the_inner_cost_down():
+    rng = np.random.default_rng(7)
+    with localcontext(decimal.Context(prec=300)):
+
+        def true(epsilon: Fraction, rate: Fraction) -> Decimal:
+            strength, share = (Decimal(x.numerator) / Decimal(x.denominator) for x in (epsilon, rate))
+            return (1 + share * (strength.exp() - 1)).ln()
+
+        for _ in range(60):
+            rate = Fraction(int(rng.integers(1, 2**40)), 2 ** int(rng.integers(40, 80)))
+            rate = min(max(rate, Fraction(1, 2**40)), Fraction(2**40 - 1, 2**40))
+            whole = Cost(exactly(float(10 ** rng.uniform(-6, 3.9))), exactly(float(10 ** rng.uniform(-12, -0.01))))
+            inner = inner_cost(whole, rate=rate)
+            goal = Decimal(whole.epsilon.numerator) / Decimal(whole.epsilon.denominator)
+            assert true(inner.epsilon, rate) <= goal
+            assert inner.delta * rate <= whole.delta < 1
+            assert inner.delta <= max(Fraction(1, 100), whole.delta)
+            up = amplified(Cost(inner.epsilon), rate=rate).epsilon
+            assert Decimal(up.numerator) / Decimal(up.denominator) >= true(inner.epsilon, rate)

@@ -1,5 +1,7 @@
 """Plans, splits, and what a fit may draw."""
 
+import sys
+import threading
 from fractions import Fraction
 
 import pytest
@@ -97,3 +99,30 @@ def test_deltas_of_plans_add_up_too():
 def test_a_pure_budget_has_no_room_for_delta():
     with pytest.raises(BudgetError):
         Reserve(Promise.of(Fraction(100))).open(Plan((Gaussian(Fraction(20)),), DELTA))
+
+
+def test_threads_cannot_draw_one_event_twice():
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(200):
+            reserve = Reserve(Promise.of(Fraction(1)))
+            reserve.open(Plan((Pure(Fraction(1)),)))
+            together, drawn = threading.Barrier(4), []
+
+            def draw(reserve=reserve, together=together, drawn=drawn):
+                together.wait()
+                try:
+                    reserve.draw(Pure(Fraction(1)), "map")
+                except BudgetError:
+                    return
+                drawn.append(1)
+
+            threads = [threading.Thread(target=draw) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert len(drawn) == 1
+    finally:
+        sys.setswitchinterval(switch)

@@ -6,10 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from covey import Coreset, Ledger, Release
-from covey.cli.main import main
+from covey.cli.main import cli, main
 from covey.errors import DataError, FormatError
+from covey.fit.fit import fit
 from covey.noise.source import OsSource, SeededSource
 from covey.post.random import public_rng
 from covey.published.centres import read_centres
@@ -364,3 +366,16 @@ def test_what_is_no_file_of_centres_is_refused(tmp_path, content, what):
     (tmp_path / "b").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(FormatError, match="not a text file"):
         read_centres(str(tmp_path / "b"), ["lon", "lat"])
+
+
+def test_a_seeded_coreset_is_not_published_by_asking_it(tmp_path):
+    rows = np.random.default_rng(0).uniform(-1, 1, (200, 1))
+    release = fit(rows, k=2, epsilon=1.0, bounds=(-1, 1), algorithm="net-coreset", random_state=3)
+    path, out = tmp_path / "coreset.json", tmp_path / "centres.json"
+    Coreset.of(release).save(path)
+    refused = CliRunner().invoke(cli, ["query", str(path), "-k", "2", "--out", str(out)])
+    assert refused.exit_code != 0
+    assert not out.exists()
+    allowed = CliRunner().invoke(cli, ["query", str(path), "-k", "2", "--out", str(out), "--allow-seeded"])
+    assert allowed.exit_code == 0
+    assert b"SEEDED: NOT PRIVATE" in out.read_bytes()

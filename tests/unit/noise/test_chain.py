@@ -123,3 +123,20 @@ def test_noise_beyond_its_limit_is_refused_before_any_is_drawn():
 def test_floats_are_refused_by_their_type():
     with pytest.raises(TypeError, match="integers"):
         ChainedLaplace((Fraction(1),)).add_chain(np.zeros(3), UNIT, SeededSource(6))
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow"), [(0.1, 2), (1e-6, 2e-6), (3, 50), (0.999, 1), (1e-6, 1e4), (0.1, np.nextafter(0.1, 1))]
+)
+def test_the_chance_to_stay_has_the_digits_of_an_independent_formula(wide, narrow):
+    """(sinh(s/2)/sinh(s'/2))², in decimal arithmetic: another formula than the one that is computed with."""
+    small, large = (Fraction(str(float(each))) for each in (wide, narrow))
+    with localcontext() as context:
+        context.prec, context.Emin, context.Emax = 120, -(10**6), 10**6
+
+        def sinh(s: Fraction) -> Decimal:
+            half = Decimal(s.numerator) / Decimal(2 * s.denominator)
+            return (half.exp() - (-half).exp()) / 2
+
+        w = (sinh(small) / sinh(large)) ** 2
+        assert stay(small, large).leading(100) == int(w * 2**100)

@@ -1,5 +1,6 @@
 """Coins for a sample: floats and certified arithmetic agree, and places are what coins would have given."""
 
+import math
 from fractions import Fraction
 from itertools import islice
 
@@ -135,3 +136,22 @@ def test_words_beyond_the_last_whole_round_are_thrown_away():
     top = 2**64 - 1  # 2^64 is not a multiple of 3: the last remainders would come up too often
     assert top >= 2**64 - 2**64 % of
     assert choose(1, of=of, source=Scripted(top, 77)).tolist() == [77]
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 100), Fraction(2, 3), Fraction(999, 1000), Fraction(1, 2**40)], ids=float)
+def test_floats_are_sure_of_a_gap_only_where_it_is_right(rate):
+    """Words around every boundary (1 - rate)^g·2^64, where a wrong slope or a small margin would show."""
+    words, bounds = [], [Fraction(1)]
+    for _ in range(400):
+        bounds.append(bounds[-1] * (1 - rate))
+    for bound in bounds[1:]:
+        near = int(bound * 2**64)
+        words += [w for w in (near - 2**14, near - 3, near - 1, near, near + 1, near + 3, near + 2**14) if w < 2**64]
+    words = np.array([w for w in words if w > 0], dtype=np.uint64)
+    found, sure = _by_floats(words, rate=rate)
+    for word, gap in zip(words[sure].tolist(), found[sure].tolist(), strict=True):
+        if gap + 1 < len(bounds):
+            assert bounds[gap + 1] * 2**64 < word + 1
+            assert word < bounds[gap] * 2**64
+            assert bounds[gap + 1] * 2**64 <= word
+            assert word + 1 <= math.ceil(bounds[gap] * 2**64)

@@ -1,4 +1,4 @@
-"""A reviewer's attempts on the privacy of max-cover, kept: where the proof notes ended and the code went on."""
+"""The noise of max-cover where its proof notes end: ranges, refusals, and the margin of floats."""
 
 from __future__ import annotations
 

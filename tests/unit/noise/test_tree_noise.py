@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from decimal import localcontext
 from fractions import Fraction
@@ -179,3 +180,75 @@ def test_one_more_row_moves_a_node_by_at_most_a_row():
         steps = np.diff(above(rows, depth=depth, units=units))
         assert steps.min() >= 0
         assert steps.max() <= units.row
+
+
+BOTH = (ADD, REPLACE)
+
+
+# --- PrivTree, by enumeration -----------------------------------------------------------------------------------------
+
+
+def _shapes(fan_out: int, depth: int) -> list:
+    """Every tree: None is a leaf, a tuple a split node."""
+    below = _shapes(fan_out, depth - 1) if depth else []
+    return [None, *itertools.product(below, repeat=fan_out)] if depth else [None]
+
+
+def _log_probability(shape, rows, *, depth, deepest, units, theta, fan_out) -> float:
+    """ln P(this tree | rows per bottom cell): the code's own arithmetic, the law's own formulas."""
+    if depth == deepest:
+        return 0.0
+    z = int(above(np.array([sum(rows) - theta]), depth=depth, units=units)[0])
+    noise, q = units.noise, math.exp(-1 / units.noise)
+    lower = -abs(z) / noise - math.log1p(q) if z >= 0 else (z - 1) / noise - math.log1p(q)
+    rare, usual = lower, math.log1p(-math.exp(lower))  # z >= 0: staying is rare; below 0: splitting is
+    split, stay = (usual, rare) if z >= 0 else (rare, usual)
+    if shape is None:
+        return stay
+    part = len(rows) // fan_out
+    return split + sum(
+        _log_probability(
+            child,
+            rows[i * part : (i + 1) * part],
+            depth=depth + 1,
+            deepest=deepest,
+            units=units,
+            theta=theta,
+            fan_out=fan_out,
+        )
+        for i, child in enumerate(shape)
+    )
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(4), Fraction(20)])
+@pytest.mark.parametrize(
+    ("fan_out", "deepest", "most", "theta"), [(2, 2, 4, 0), (2, 2, 4, -2), (2, 3, 2, 0), (3, 1, 4, 2)]
+)
+def test_no_two_neighbours_differ_by_more_than_epsilon_on_any_tree(fan_out, deepest, most, theta, epsilon):
+    cells = fan_out**deepest
+    shapes = _shapes(fan_out, deepest)
+    tables = [
+        tuple(np.bincount(np.array(chosen, dtype=np.int64), minlength=cells).tolist())
+        for n in range(most + 1)
+        for chosen in itertools.combinations_with_replacement(range(cells), n)
+    ]
+    for neighbours in BOTH:
+        units = PrivTree(epsilon, fan_out, theta).units(neighbours)
+        law = {
+            rows: np.array(
+                [
+                    _log_probability(s, rows, depth=0, deepest=deepest, units=units, theta=theta, fan_out=fan_out)
+                    for s in shapes
+                ]
+            )
+            for rows in tables
+        }
+        for rows, log in law.items():
+            assert np.exp(log).sum() == pytest.approx(1, abs=1e-12)
+            for i in np.flatnonzero(rows):
+                fewer = tuple(c - (j == i) for j, c in enumerate(rows))
+                others = [fewer]
+                if neighbours is REPLACE:
+                    others = [tuple(c + (j == to) for j, c in enumerate(fewer)) for to in range(cells)]
+                for other in others:
+                    assert np.abs(log - law[other]).max() <= epsilon * (1 + 1e-9)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import re
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -273,3 +275,27 @@ def test_opening_a_csv_reads_no_row(save, monkeypatch):
 
     monkeypatch.setattr(files, "blocks", refuse)
     assert open_file(save(b'a,b\n"\xff\n\r\n,,,,\n')).names == ("a", "b")
+
+
+ROWS = np.random.default_rng(3).normal(0, 0.4, (1_500, 2))
+
+
+def test_every_record_is_one_row_whatever_it_holds(tmp_path):
+    """Under replace-one the number of rows is read before the charge: no value may change it."""
+    rng, path = np.random.default_rng(1), tmp_path / "x.csv"
+    parts = ["1", "2.5", ",", ",", '"', '"', " ", "\r", "\n", "\r\n", "\0", "\t", "a", "\xff", "\\", "\u2028", "\x0b"]
+    for _ in range(150):
+        width, many = int(rng.integers(1, 4)), int(rng.integers(0, 8))
+        records = [["".join(rng.choice(parts, rng.integers(0, 9))) for _ in range(width)] for _ in range(many)]
+        with path.open("w", newline="") as file:
+            csv.writer(file).writerows([[f"c{i}" for i in range(width)], *records])
+        table = open_file(path)
+        assert table.rows() == many == sum(piece().shape[1] for piece in table.pieces(None))
+
+
+def test_a_file_that_is_damaged_when_it_is_counted_says_so_in_our_words(tmp_path):
+    pd.DataFrame(ROWS, columns=["a", "b"]).to_parquet(tmp_path / "x.parquet")
+    table = open_file(tmp_path / "x.parquet")
+    (tmp_path / "x.parquet").write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(DataError, match="changed while it was read"):  # was pyarrow's own error
+        table.rows()

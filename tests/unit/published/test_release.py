@@ -7,11 +7,13 @@ import math
 import re
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from covey import Certificate, DataError, FormatError, ParameterError, Release
+from covey.fit.fit import fit
 
 
 def certificate(**changes) -> Certificate:
@@ -190,3 +192,12 @@ def test_numbers_that_json_cannot_hold_do_not_pass_for_numbers():
     content = release(sizes=[math.nan, 1.0]).to_json()
     with pytest.raises((FormatError, msgspec.ValidationError)):
         Release.from_json(content)
+
+
+ROWS = np.random.default_rng(0).random((60, 2))
+
+
+def test_a_release_that_is_not_utf8_is_a_damaged_one():
+    content = fit(ROWS, k=2, epsilon=1, bounds=(0, 1)).to_json()
+    with pytest.raises(FormatError):
+        Release.from_json(content.replace(b"one row", b"one\xffrow"))

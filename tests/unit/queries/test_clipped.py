@@ -11,9 +11,9 @@ import pytest
 from covey.errors import ParameterError
 from covey.noise.mechanisms import DiscreteGaussian, DiscreteLaplace
 from covey.noise.source import SeededSource
-from covey.public import Domain, Neighbours
+from covey.public import Domain, Neighbours, resolve_bounds
 from covey.queries.clipping import Clip, farthest
-from covey.queries.moments import MeanSums, SecondMoments
+from covey.queries.moments import MeanSums, SecondMoments, Variances
 from covey.queries.norms import AxisCounts, NormCounts
 from covey.queries.projection import Projection
 from covey.queries.residuals import ResidualSums
@@ -310,3 +310,25 @@ def test_a_row_one_step_away_fills_a_radius_of_one_step():
 def test_what_makes_no_sense_is_refused(make):
     with pytest.raises(ParameterError):
         make(domain_of(2))
+
+
+@pytest.mark.parametrize("kind", [MeanSums, Variances, SecondMoments])
+@pytest.mark.parametrize("unit_limit", [1, 3, 101, 1625, 26_000])
+@pytest.mark.parametrize("d", [1, 2, 3, 6])
+def test_coarser_units_keep_the_sensitivity(kind, unit_limit, d):
+    domain = resolve_bounds((-1, 1), names=None, width=d)
+    rng, limit = np.random.default_rng(d), domain.limit
+    rows = np.concatenate([rng.integers(-limit, limit + 1, (d, 30)), np.eye(d) * limit, -np.eye(d) * limit], axis=1)
+    rows = np.concatenate([rows, rng.choice([-limit, limit], (d, 20)), np.zeros((d, 1))], axis=1).astype(np.int32)
+    query = kind(domain, np.zeros(d), limit / 3, unit_limit=unit_limit)
+    assert query.clip.unit_limit == unit_limit
+    alone = np.zeros((rows.shape[1], query.size), dtype=np.int64)
+    for i, out in enumerate(alone):
+        query.accumulate(rows[:, [i]], out)
+    apart = (alone[:, None] - alone).reshape(-1, query.size)
+    for neighbours, moves in ((ADD, alone), (REPLACE, apart)):
+        bound = query.sensitivity(neighbours)
+        moves = moves.astype(object)
+        assert max(np.abs(moves).sum(axis=1)) <= bound.l1
+        assert max((moves * moves).sum(axis=1)) <= bound.l2_squared
+        assert np.abs(moves).max() <= bound.linf

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -153,3 +154,49 @@ def test_impossible_targets_are_refused():
     for value in (-1, math.nan):
         with pytest.raises(ParameterError):
             found.delta_at(value)
+
+
+@pytest.mark.parametrize(
+    "sampled", [{"rate": "0.99999999999999"}, {"sample": 10**15 - 10**5, "n": 10**15}, {"sample": 999, "n": 1_000}]
+)
+def test_chances_too_small_to_write_do_not_make_a_group_invisible(sampled):
+    """The chance of no member underflowed to 0, and all others with it: the promise was (0, 0) for everybody."""
+    group = min(100_000, sampled.get("n", 10**9))
+    found = group_privacy(0.5, group=group, **sampled)
+    assert found.curve[0].delta > 0.99
+    assert abs(sum(found._chances) - 1) < Decimal("1e-30")
+
+
+@pytest.mark.parametrize("n", [10, 23])
+def test_all_chances_of_a_fixed_sample(n):
+    for sample in range(1, n + 1):
+        for group in range(1, n + 1):
+            chances = group_privacy(1, group=group, sample=sample, n=n)._chances
+            for j, chance in enumerate(chances):
+                wanted = Fraction(math.comb(group, j) * math.comb(n - group, max(0, sample - j)), math.comb(n, sample))
+                wanted = wanted if j <= sample else Fraction(0)
+                assert abs(Fraction(chance) - wanted) <= wanted / 10**60
+
+
+def test_a_fixed_sample_of_nearly_everybody_is_quick():
+    found = group_privacy(1, group=3, sample=10**15 - 1, n=10**15)  # went through the 10^15 others, one by one
+    assert found.curve[1].delta == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize("own", [{"epsilon": "1e-40", "rate": "1e-40"}, {"epsilon": 1, "rate": "1e-90"}])
+def test_amounts_too_small_for_the_digits_are_refused(own):
+    with pytest.raises(ParameterError):  # was a promise of epsilon 0 and delta 0
+        group_privacy(group=3, **own)
+
+
+def test_a_tiny_promise_is_never_none_at_all():
+    found = group_privacy("1e-9", group=2, rate="1e-15", delta="1e-30")
+    assert 2e-24 <= found.amplified.epsilon < 2.1e-24
+    assert 2e-45 <= found.amplified.delta < 2.1e-45
+
+
+def test_numbers_too_large_to_write_are_no_error():
+    found = group_privacy(100, group=20_000, rate=0.5, delta=1e-6)
+    assert found.naive.delta == 1
+    assert found.delta_at(1e300) <= 1
+    assert group_privacy(0.5, group=10, rate=0.5).delta_at(1e300) == 0
