@@ -4,7 +4,7 @@ from mutants.planting import mutant
 
 RECORDS = "engines/test_records.py::"
 BLOCKS = "unit/private/test_csv_blocks.py::"
-READER = "private.csv_records:"
+READER = "private.tables.csv.records:"
 
 MUTANTS = (
     mutant(
