@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 from covey.algorithms.registry import ALGORITHMS
 from covey.budget.accounting.plan import Plan, Reserve
 from covey.budget.accounting.promise import Kind, Promise
+from covey.budget.ledger.ledger import Ledger
 from covey.noise.source import OsSource, SeededSource, Source
 from covey.private.curator import Curator
 from covey.private.engines.memory import MemoryEngine
@@ -25,7 +26,7 @@ settings.register_profile("explore", deadline=None, suppress_health_check=SLOWLY
 settings.register_profile("covey", settings.get_profile("explore"), derandomize=True)  # what fails, fails again
 settings.load_profile("covey")
 
-TOGETHER = re.compile(r"tests/(?:browser/test_studio_|unit/test_studio_server)\w*\.py")  # a server or browser for all
+TOGETHER = re.compile(r"tests/(?:browser/test_studio_|unit/studio/test_studio_server)\w*\.py")  # one server or browser
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -112,6 +113,19 @@ def make_curator(
     if plan is not None:
         curator.reserve(plan)
     return curator
+
+
+def charges(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What ledgers are asked for from now on."""
+    asked: list[str] = []
+    charge = Ledger.charge
+
+    def noted(self, name, promise, **rest):
+        asked.append(name)
+        return charge(self, name, promise, **rest)
+
+    monkeypatch.setattr(Ledger, "charge", noted)
+    return asked
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ def test_the_noise_of_an_average_follows_from_the_noisy_number_of_rows():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_does_not_repeat_its_parents_noise():
-    """The same as in test_noise_source.py, in this very process, so that a planted bug is in the child as well."""
+    """The same as in test_source.py, in this very process, so that a planted bug is in the child as well."""
     source = OsSource()
     source.words(10, np.uint64)  # whatever a buffer would have kept, the child would now share
     reading, writing = os.pipe()

@@ -20,7 +20,7 @@ HARMLESS = Mutant(
     "harmless",
     "none: the same words",
     (Edit("noise.mechanisms:DiscreteLaplace.event", {"Pure(self.epsilon)": "Pure((self.epsilon))"}),),
-    "unit/test_noise_mechanisms.py::test_events",
+    "unit/noise/test_mechanisms.py::test_events",
 )
 
 
@@ -78,7 +78,7 @@ def test_a_test_that_crashes_or_is_not_there_kills_nothing():
     assert not Verdict(died=[("TypeError", "x")]).killed()
     assert Verdict(died=[("TypeError", "x")]).killed(("TypeError",))
     assert not Verdict(died=[("AssertionError", "x")], broken=["setup"]).killed()
-    missing = run("unit/test_noise_mechanisms.py::test_no_such_thing")
+    missing = run("unit/noise/test_mechanisms.py::test_no_such_thing")
     assert not missing.healthy
     assert not missing.killed()
 

@@ -100,14 +100,14 @@ MUTANTS = (
                 "    counts = curator._engine.total(CellCounts(Grid(curator.domain, LOOK_CELLS)))"
             )
         },
-        killer="unit/test_review_sampling_sites.py::test_what_decides_between_grid_and_tree_is_released",
+        killer="unit/algorithms/test_auto_budgets.py::test_what_decides_between_grid_and_tree_is_released",
     ),
     mutant(
         "weights-of-a-cell-exact",
         "w*(z) of STOC'09 as printed: the weights around a centre add up to its exact number of rows",
         "algorithms.net_coreset:_around",
         {"own = totals - np.bincount(": "own = curator._engine.total(per_centre) - np.bincount("},
-        killer="unit/test_net_coreset.py::test_our_weights_of_a_cell_add_up_to_a_noisy_number[add-remove]",
+        killer="unit/algorithms/test_net_coreset.py::test_our_weights_of_a_cell_add_up_to_a_noisy_number[add-remove]",
     ),
     mutant(
         "ball-takes-what-is-there",
@@ -168,7 +168,7 @@ MUTANTS = (
                 "    plan, picks, count = make_plan("
             )
         },
-        killer="unit/test_ball_coreset.py::test_a_ball_coreset_that_is_charged_is_released",
+        killer="unit/algorithms/test_ball_coreset.py::test_a_ball_coreset_that_is_charged_is_released",
         dies_of=("ParameterError",),
     ),
     mutant(
@@ -198,7 +198,7 @@ MUTANTS = (
         "a delta that no plan can use is charged and certified",
         "fit.fit:Request.without_idle_delta",
         {"return replace(self, delta=Fraction(0))": "return self"},
-        killer="unit/test_unused_delta.py::test_a_delta_that_no_plan_can_use_is_neither_charged_nor_certified",
+        killer="unit/algorithms/test_unused_delta.py::test_a_delta_that_no_plan_can_use_is_neither_charged_nor_certified",
         dies_of=("BudgetError",),
     ),
     mutant(
@@ -263,7 +263,7 @@ MUTANTS = (
         "the certificate leaves out delta",
         "fit.certify:certify",
         {"delta=float_at_least(request.delta)": "delta=0.0"},
-        killer="unit/test_auto.py::test_certificates_say_what_was_promised",
+        killer="unit/algorithms/test_auto.py::test_certificates_say_what_was_promised",
     ),
     mutant(
         "certificate-of-the-other-relation",
@@ -305,7 +305,7 @@ MUTANTS = (
         "the command line publishes a seeded release without being asked to",
         "cli.fit:check_shared",
         {"if options.seed is not None and outputs and not options.allow_seeded:": "if False:"},
-        killer="unit/test_cli.py::test_seeded_may_be_written_on_demand_and_says_so",
+        killer="unit/cli/test_cli.py::test_seeded_may_be_written_on_demand_and_says_so",
     ),
     mutant(
         "certificate-counts-rows",

@@ -2,12 +2,12 @@
 
 from mutants.planting import mutant
 
-CHARGES = "unit/test_budget_ledger.py::TestCharges::"
-RELEASES = "unit/test_budget_ledger.py::TestReleases::"
-ACCOUNT = "unit/test_budget_accountant.py::"
-AMPLIFY = "unit/test_amplify.py::"
-MERGE = "unit/test_coreset_merge.py::"
-PROMISE = "unit/test_promise.py::"
+CHARGES = "unit/budget/test_ledger.py::TestCharges::"
+RELEASES = "unit/budget/test_ledger.py::TestReleases::"
+ACCOUNT = "unit/budget/test_accountant.py::"
+AMPLIFY = "unit/budget/test_amplify.py::"
+MERGE = "unit/published/test_coreset_merge.py::"
+PROMISE = "unit/budget/test_promise.py::"
 LEAVES = "unit/test_what_leaves.py::"
 
 MUTANTS = (
@@ -30,7 +30,7 @@ MUTANTS = (
         "a certificate says the nearest float, which may be less than was spent",
         "events:float_at_least",
         {"while exactly(number) < exact:": "while False:"},
-        killer="unit/test_review_door.py::test_no_certificate_says_less_than_was_spent",
+        killer="unit/fit/test_certificates.py::test_no_certificate_says_less_than_was_spent",
     ),
     mutant(
         "total-ignored",
@@ -66,28 +66,28 @@ MUTANTS = (
         "a charge looks at the ledger before it holds it: two at a time may both find room",
         "budget.ledger.store:Store.transaction",
         {'"BEGIN IMMEDIATE" if write else "BEGIN"': '"BEGIN"'},
-        killer="unit/test_budget_ledger.py::TestFiles::test_a_charge_holds_the_ledger_from_its_first_look_at_it",
+        killer="unit/budget/test_ledger.py::TestFiles::test_a_charge_holds_the_ledger_from_its_first_look_at_it",
     ),
     mutant(
         "commits-not-durable",
         "a commit does not wait for the disk",
         "budget.ledger.store:_connect",
         {"PRAGMA synchronous=EXTRA": "PRAGMA synchronous=OFF"},
-        killer="unit/test_budget_ledger.py::TestFiles::test_the_settings_that_make_it_durable_are_in_force",
+        killer="unit/budget/test_ledger.py::TestFiles::test_the_settings_that_make_it_durable_are_in_force",
     ),
     mutant(
         "memory-ledger-forked",
         "a forked child spends a copy of a budget in memory",
         "budget.ledger.store:Store._connected",
         {"if os.getpid() != self._process:": "if False:"},
-        killer="unit/test_budget_ledger.py::TestMemory::test_a_forked_child_cannot_spend_a_copy_of_the_budget",
+        killer="unit/budget/test_ledger.py::TestMemory::test_a_forked_child_cannot_spend_a_copy_of_the_budget",
     ),
     mutant(
         "ledger-copied",
         "a copy of a ledger in memory has a budget of its own",
         "budget.ledger.ledger:Ledger.__deepcopy__",
         {"return self": "return Ledger.memory(dataset='trips', epsilon=1)"},
-        killer="unit/test_budget_ledger.py::TestReports::test_a_copy_spends_from_the_same_budget",
+        killer="unit/budget/test_ledger.py::TestReports::test_a_copy_spends_from_the_same_budget",
     ),
     mutant(
         "retry-uncharged",
@@ -132,7 +132,7 @@ MUTANTS = (
         "entries of the ledger can be changed unnoticed",
         "budget.ledger.chain:replay",
         {"or entry.hash != digest(FORMAT, *entry[:-1])": ""},
-        killer="unit/test_budget_ledger_tamper.py::"
+        killer="unit/budget/test_ledger_tamper.py::"
         "test_changes_by_sql_are_noticed_and_named[statements0-entry 4 was changed]",
     ),
     mutant(
@@ -140,7 +140,7 @@ MUTANTS = (
         "a ledger behind its anchor is accepted: an old copy has its budget back",
         "budget.ledger.anchor:check",
         {"if anchor.sequence > last:": "if anchor.sequence > last:\n        return\n    if False:"},
-        killer="unit/test_budget_ledger_tamper.py::TestAnchor::test_a_restored_old_copy_is_refused",
+        killer="unit/budget/test_ledger_tamper.py::TestAnchor::test_a_restored_old_copy_is_refused",
     ),
     mutant(
         "pure-events-maximum",
@@ -154,7 +154,7 @@ MUTANTS = (
         "the deltas of plans do not add up",
         "budget.accounting.accountant:Cost.__add__",
         {"self.delta + other.delta": "max(self.delta, other.delta)"},
-        killer="unit/test_budget_plan.py::test_deltas_of_plans_add_up_too",
+        killer="unit/budget/test_plan.py::test_deltas_of_plans_add_up_too",
     ),
     mutant(
         "unknown-event-free",
@@ -172,7 +172,7 @@ MUTANTS = (
         "the cost on a sample is rounded down",
         "budget.accounting.amplify:amplified",
         {"* (1 + SLACK)": "* (1 - SLACK)"},
-        killer="unit/test_review_sampling_sites.py::test_amplified_is_rounded_up_and_the_inner_cost_down",
+        killer="unit/budget/test_amplify.py::test_amplified_is_rounded_up_and_the_inner_cost_down",
     ),
     mutant(
         "inner-cost-linear",
@@ -229,7 +229,7 @@ MUTANTS = (
         "the chance that more of a group are in the sample than a promise allows for is halved",
         "theory.group:_tails",
         {"tails[j - 1] = total": "tails[j - 1] = total / 2"},
-        killer="unit/test_group.py::test_no_bound_is_ever_violated_by_a_mechanism_that_loses_all_it_may[5]",
+        killer="unit/theory/test_group.py::test_no_bound_is_ever_violated_by_a_mechanism_that_loses_all_it_may[5]",
     ),
     mutant(
         "types-added",
@@ -334,7 +334,7 @@ MUTANTS = (
         "a Parquet file with another statement passes for the coreset that the ledger paid for",
         "published.coreset.files:is_file_of",
         {"own.schema_arrow.equals(found.schema_arrow, check_metadata=True)": "True"},
-        killer="unit/test_cli.py::test_a_table_that_says_more_than_the_coreset_is_no_coreset_of_the_ledger",
+        killer="unit/cli/test_cli.py::test_a_table_that_says_more_than_the_coreset_is_no_coreset_of_the_ledger",
     ),
     mutant(
         "zone-total-not-raised",
@@ -362,7 +362,7 @@ MUTANTS = (
         "the anchor shows the hash of the newest entry, against which guesses can be tried",
         "budget.ledger.anchor:_mark",
         {'digest("covey-anchor-2", state.salt, state.entries[sequence - 1].hash)': "state.entries[sequence - 1].hash"},
-        killer="unit/test_budget_ledger_tamper.py::TestAnchor::test_it_tells_nothing_of_what_the_entries_hold",
+        killer="unit/budget/test_ledger_tamper.py::TestAnchor::test_it_tells_nothing_of_what_the_entries_hold",
     ),
     mutant(
         "seed-in-a-durable-ledger",
@@ -376,6 +376,6 @@ MUTANTS = (
         "a file with the receipt of a charge passes for the release, whatever it holds",
         "cli.ledger:compare",
         {"if content == stored:": "if True:"},
-        killer="unit/test_cli.py::test_a_release_is_got_again_and_compared_with_a_file",
+        killer="unit/cli/test_cli.py::test_a_release_is_got_again_and_compared_with_a_file",
     ),
 )

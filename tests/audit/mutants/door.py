@@ -2,8 +2,8 @@
 
 from mutants.planting import mutant
 
-DOOR = "unit/test_curator.py::"
-NARROW = "unit/test_narrower_curators.py::"
+DOOR = "unit/private/test_curator.py::"
+NARROW = "unit/private/test_narrower_curators.py::"
 KEEPS = "unit/test_canary.py::test_no_algorithm_keeps_the_canary"
 
 MUTANTS = (
@@ -144,7 +144,7 @@ MUTANTS = (
         "a tree is grown with noise for another fan-out",
         "private.curator:Curator.grow",
         {"if mechanism.fan_out != tree.fan_out:": "if False:"},
-        killer="unit/test_tree.py::test_the_door_refuses_what_does_not_fit",
+        killer="unit/private/test_tree.py::test_the_door_refuses_what_does_not_fit",
     ),
     mutant(
         "parts-overlap",
@@ -237,6 +237,6 @@ MUTANTS = (
         "numpy's own error about memory, with the exact number of rows in it, reaches the caller",
         "fit.fit:fit",
         {'raise MemoryError("the rows do not fit into memory; what was charged stays charged") from None': "raise"},
-        killer="unit/test_review_door.py::test_a_lack_of_memory_does_not_tell_the_number_of_rows",
+        killer="unit/private/test_silent_tables.py::test_a_lack_of_memory_does_not_tell_the_number_of_rows",
     ),
 )

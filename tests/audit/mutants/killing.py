@@ -55,7 +55,7 @@ class Verdict:
         return report
 
     def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
-        """The neighbours of a test are not even looked at: there are a hundred files in its folder."""
+        """The neighbours of a test are not even looked at: there may be dozens in its folder."""
         return True if self.files and collection_path.is_file() and collection_path not in self.files else None
 
     def pytest_collectreport(self, report: Any) -> None:

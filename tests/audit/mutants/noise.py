@@ -3,9 +3,9 @@
 from mutants.planting import mutant
 
 FIT = "statistical/test_noise_fit.py::"
-MECHANISMS = "unit/test_noise_mechanisms.py::"
-TREE = "unit/test_tree_noise.py::"
-COVER = "unit/test_max_cover.py::"
+MECHANISMS = "unit/noise/test_mechanisms.py::"
+TREE = "unit/noise/test_tree_noise.py::"
+COVER = "unit/algorithms/test_max_cover.py::"
 
 MUTANTS = (
     mutant(
@@ -54,7 +54,7 @@ MUTANTS = (
         "the far tail of Laplace noise is cut off",
         "noise.laplace:_fill",
         {"beyond = np.flatnonzero(digits == wheel.size)": "beyond = np.empty(0, dtype=np.int64)"},
-        killer="unit/test_noise_laplace.py::test_the_tail_beyond_the_wheels_goes_on_with_a_fresh_digit",
+        killer="unit/noise/test_laplace.py::test_the_tail_beyond_the_wheels_goes_on_with_a_fresh_digit",
     ),
     mutant(
         "one-noise-for-all",
@@ -114,7 +114,7 @@ MUTANTS = (
         "what discrete Gaussian noise costs beyond the continuous is not charged",
         "budget.accounting.accountant:_compose",
         {"epsilon + tally.gaussians * GAUSSIAN_EPSILON": "epsilon"},
-        killer="unit/test_budget_accountant.py::test_every_gaussian_event_pays_for_being_discrete",
+        killer="unit/budget/test_accountant.py::test_every_gaussian_event_pays_for_being_discrete",
     ),
     mutant(
         "exponential-sharp",
@@ -135,7 +135,7 @@ MUTANTS = (
         "the quick path of a choice is a tenth too sharp",
         "noise.selection:_pick_by_floats",
         {"weights = np.exp(behind * -slope)": "weights = np.exp(behind * -slope * 1.1)"},
-        killer="unit/test_noise_selection.py::test_both_paths_agree_with_brute_force_on_the_same_words[few]",
+        killer="unit/noise/test_selection.py::test_both_paths_agree_with_brute_force_on_the_same_words[few]",
     ),
     mutant(
         "choice-of-the-best",
@@ -146,7 +146,7 @@ MUTANTS = (
                 "(exp_bounds(rate * int(distance), bits) if rate * int(distance) < 9 else (0, 0))"
             )
         },
-        killer="unit/test_noise_selection.py::test_both_paths_agree_with_brute_force_on_the_same_words[best first]",
+        killer="unit/noise/test_selection.py::test_both_paths_agree_with_brute_force_on_the_same_words[best first]",
     ),
     mutant(
         "threshold-low",
@@ -209,7 +209,7 @@ MUTANTS = (
         "PrivTree's scale for add/remove, used where a row is replaced",
         "noise.tree:PrivTree.units",
         {"replace=neighbours is Neighbours.REPLACE_ONE": "replace=False"},
-        killer="unit/test_review_auto_door.py::"
+        killer="unit/noise/test_tree_noise.py::"
         "test_no_two_neighbours_differ_by_more_than_epsilon_on_any_tree[2-3-2-0-epsilon2]",
     ),
     mutant(
@@ -295,7 +295,7 @@ MUTANTS = (
                 "(globals().setdefault('_buffer', os.urandom(2**16)) * 2**6)[: count * np.dtype(dtype).itemsize]"
             )
         },
-        killer="unit/test_noise_source.py::test_threads_get_different_words_from_the_operating_system",
+        killer="unit/noise/test_source.py::test_threads_get_different_words_from_the_operating_system",
     ),
     mutant(
         "source-survives-fork",
@@ -325,6 +325,6 @@ MUTANTS = (
         "a seeded source answers every request with the same words",
         "noise.source:SeededSource.words",
         {"self._requests += 1": "pass"},
-        killer="unit/test_noise_source.py::test_the_seeded_stream_is_pinned",
+        killer="unit/noise/test_source.py::test_the_seeded_stream_is_pinned",
     ),
 )

@@ -3,7 +3,7 @@
 from mutants.planting import mutant
 
 RECORDS = "engines/test_records.py::"
-BLOCKS = "unit/test_csv_blocks.py::"
+BLOCKS = "unit/private/test_csv_blocks.py::"
 READER = "private.tables.csv.records:"
 
 MUTANTS = (
@@ -61,7 +61,7 @@ MUTANTS = (
         "a link to a file in the same folder counts everybody in it twice",
         "private.tables.folders:check_distinct",
         {"if other != path and found.number:": "if False:"},
-        killer="unit/test_data_sets.py::test_a_file_that_is_there_twice_is_refused",
+        killer="unit/private/test_data_sets.py::test_a_file_that_is_there_twice_is_refused",
     ),
     mutant(
         "coverage-of-32-bits",

@@ -66,14 +66,14 @@ MUTANTS = (
         "the score of a small ball is taken to move by half of what it does",
         "queries.ballcounts:BallScores.sensitivity",
         {"_all_move(WORTH,": "_all_move(WORTH // 2,"},
-        killer="unit/test_review_coresets.py::test_no_data_set_of_a_tiny_grid_moves_a_score_too_far[1-5-4]",
+        killer="unit/queries/test_tiny_lattices.py::test_no_data_set_of_a_tiny_grid_moves_a_score_too_far[1-5-4]",
     ),
     mutant(
         "radius-quality-half",
         "GOOD-RADIUS is taken to move by 1, as without the average over t balls",
         "queries.radius:RadiusQuality.sensitivity",
         {"most, size = 2 * self.t, self.size": "most, size = self.t, self.size"},
-        killer="unit/test_review_coresets.py::test_no_data_set_of_a_tiny_grid_moves_a_score_too_far[1-5-4]",
+        killer="unit/queries/test_tiny_lattices.py::test_no_data_set_of_a_tiny_grid_moves_a_score_too_far[1-5-4]",
     ),
     mutant(
         "residuals-of-add-remove-for-replace-one",
@@ -160,21 +160,21 @@ MUTANTS = (
                 "there = there[np.argpartition(distances[there], len(there) // 2)]"
             )
         },
-        killer="unit/test_ball_queries.py::test_dropping_by_bins_drops_what_sorting_drops",
+        killer="unit/queries/test_ball_queries.py::test_dropping_by_bins_drops_what_sorting_drops",
     ),
     mutant(
         "drops-by-distance",
         "all rows as near as the last one leave: how many is a matter of values",
         "private.cells:dropped_rows",
         {"dropped[there] = np.clip(how_many - done, 0, counts[there])": "dropped[there] = counts[there]"},
-        killer="unit/test_review_coresets.py::test_dropping_keeps_every_pair_of_neighbours_neighbours[1]",
+        killer="unit/private/test_cells.py::test_dropping_keeps_every_pair_of_neighbours_neighbours[1]",
     ),
     mutant(
         "drops-a-share",
         "half of the rows that there are leave, not a public number of them",
         "private.cells:CellEngine.drop_nearest",
         {"counts, how_many)": "counts, int(counts.sum()) // 2)"},
-        killer="unit/test_review_coresets.py::test_dropping_keeps_every_pair_of_neighbours_neighbours[1]",
+        killer="unit/private/test_cells.py::test_dropping_keeps_every_pair_of_neighbours_neighbours[1]",
     ),
     mutant(
         "blocks-in-sequence",

@@ -2,7 +2,7 @@
 
 from mutants.planting import mutant
 
-PEOPLE = "unit/test_people.py::"
+PEOPLE = "unit/private/test_people.py::"
 CHECKS = "audit/test_checks_shares.py::"
 
 MUTANTS = (
@@ -11,14 +11,14 @@ MUTANTS = (
         "a sample keeps a tenth more rows than its rate says",
         "noise.gaps:_by_floats",
         {"slope = _slope(rate)": "slope = _slope(rate) / 1.1"},
-        killer="unit/test_review_sampling_sites.py::test_floats_are_sure_of_a_gap_only_where_it_is_right[0.01]",
+        killer="unit/noise/test_gaps.py::test_floats_are_sure_of_a_gap_only_where_it_is_right[0.01]",
     ),
     mutant(
         "sample-drawn-twice",
         "a sample can be drawn again after it was read, for one payment",
         "private.narrowed.thin:SampledTable.pieces",
         {"places, self._draw = self._draw(), None": "places = self._draw()"},
-        killer="unit/test_sampling.py::test_a_sample_is_drawn_once_and_not_before_it_is_read",
+        killer="unit/fit/test_sampling.py::test_a_sample_is_drawn_once_and_not_before_it_is_read",
     ),
     mutant(
         "sample-by-value",
@@ -72,21 +72,21 @@ MUTANTS = (
         "where rows are replaced, a sample counts them before anything is charged",
         "fit.sample:thin",
         {"session.charge()": "pass"},
-        killer="unit/test_sampling.py::test_the_public_number_of_rows_is_read_after_the_charge",
+        killer="unit/fit/test_sampling.py::test_the_public_number_of_rows_is_read_after_the_charge",
     ),
     mutant(
         "people-paid-for-as-rows",
         "the choice of a cap, which counts people, is paid for by a promise for rows",
         "private.curator:Curator.__init__",
         {"if engine.unit != reserve.promise.unit:": "if False:"},
-        killer="unit/test_curator.py::test_the_promise_that_pays_is_for_the_unit_of_the_statistics",
+        killer="unit/private/test_curator.py::test_the_promise_that_pays_is_for_the_unit_of_the_statistics",
     ),
     mutant(
         "sample-by-the-quicker-attempt",
         "rows are sampled on a cluster that takes the quicker of two attempts, whose coins then decide",
         "private.tables.spark:speculates",
         {'.lower() == "true"': ".lower() is None"},
-        killer="unit/test_sampling.py::test_a_cluster_that_takes_the_quicker_of_two_attempts_is_known",
+        killer="unit/fit/test_sampling.py::test_a_cluster_that_takes_the_quicker_of_two_attempts_is_known",
     ),
     mutant(
         "streamed-parts-overlap",
@@ -107,7 +107,7 @@ MUTANTS = (
         "the words of the last, incomplete round of remainders are not thrown away",
         "noise.gaps:choose",
         {"if 2**64 % of:": "if False:"},
-        killer="unit/test_gaps.py::test_words_beyond_the_last_whole_round_are_thrown_away",
+        killer="unit/noise/test_gaps.py::test_words_beyond_the_last_whole_round_are_thrown_away",
     ),
     mutant(
         "cap-not-enforced",
@@ -249,28 +249,28 @@ MUTANTS = (
         "a ring that winds around itself is taken: its middle is outside by crossings, and its rows are unprotected",
         "geo.rings:check_rings",
         {"same & (crosses | touches)": "same & (crosses & touches)"},
-        killer="unit/test_rings.py::test_a_ring_that_meets_itself_is_refused[wound twice]",
+        killer="unit/geo/test_rings.py::test_a_ring_that_meets_itself_is_refused[wound twice]",
     ),
     mutant(
         "zone-outside-the-bounds",
         "a zone that no row can be in is taken, and its epsilon printed",
         "fit.zones:_check_told",
         {"if next(rows) is None:": "if next(rows) is None and False:"},
-        killer="unit/test_zones_witness.py::test_a_zone_whose_epsilon_nobody_gets_is_refused_by_name[outside]",
+        killer="unit/fit/test_zones_witness.py::test_a_zone_whose_epsilon_nobody_gets_is_refused_by_name[outside]",
     ),
     mutant(
         "zone-under-a-stricter-one",
         "a zone that stricter ones cover is taken: its rows get another epsilon than the one that is printed",
         "fit.witness:find_rows",
         {"points[seen == number]": "points[seen > 0]"},
-        killer="unit/test_zones_witness.py::test_a_zone_whose_epsilon_nobody_gets_is_refused_by_name[twice]",
+        killer="unit/fit/test_zones_witness.py::test_a_zone_whose_epsilon_nobody_gets_is_refused_by_name[twice]",
     ),
     mutant(
         "merge-drops-a-choice",
         "a merged certificate leaves out how the level of a part was chosen, unless the choice is not covered",
         "published.release:Certificate._zones_and_choice",
         {"in part._own_words():": "in (each for each in part._own_words() if UNCOVERED in each):"},
-        killer="unit/test_coreset_merge.py::test_a_merge_keeps_what_each_part_says_of_its_zones_and_its_level",
+        killer="unit/published/test_coreset_merge.py::test_a_merge_keeps_what_each_part_says_of_its_zones_and_its_level",
     ),
     mutant(
         "level-noise-reused",
@@ -310,7 +310,7 @@ MUTANTS = (
         "a look at all levels is charged as the most private one",
         "noise.chain:ChainedLaplace.event",
         {"Pure(self.epsilons[-1])": "Pure(self.epsilons[0])"},
-        killer="unit/test_noise_chain.py::test_levels_come_most_private_first_and_cost_the_least_private",
+        killer="unit/noise/test_chain.py::test_levels_come_most_private_first_and_cost_the_least_private",
     ),
     mutant(
         "levels-of-people-priced-as-rows",
@@ -321,14 +321,14 @@ MUTANTS = (
                 "Reserve(Promise.of(each[-1])), each"
             )
         },
-        killer="unit/test_levels_people.py::test_noise_is_for_m_rows",
+        killer="unit/fit/test_levels_people.py::test_noise_is_for_m_rows",
     ),
     mutant(
         "levels-of-people-uncapped",
         "the slider counts all rows of a person, with noise for m of them",
         "fit.slider:_run",
         {"kept = kept.capped(domain, person.column, most=person.rows, key=new_key(session.source))": "pass"},
-        killer="unit/test_levels_people.py::test_a_person_with_many_rows_moves_every_level_by_at_most_m_rows",
+        killer="unit/fit/test_levels_people.py::test_a_person_with_many_rows_moves_every_level_by_at_most_m_rows",
     ),
     mutant(
         "level-chosen-for-nothing",

@@ -1,0 +1,112 @@
+"""Passes over files: one that broke off leaves no trace, a changed file ends the fit, remembered leaves are right."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from covey import Box
+from covey.errors import DataError
+from covey.noise.source import SeededSource
+from covey.noise.tree import PrivTree
+from covey.private.engines import streaming
+from covey.private.engines.memory import MemoryEngine
+from covey.private.engines.streaming import StreamEngine
+from covey.private.tables.frames import open_table
+from covey.private.trees import grow
+from covey.public import Neighbours, resolve_bounds
+from covey.queries.counts import CellCounts, Count
+from covey.queries.grid import Grid
+from covey.queries.projection import Projection
+from covey.queries.tree import Nodes, Tree, TreeLeaves
+
+BOX = Box(x=(-1, 1), y=(-1, 1))
+DOMAIN = resolve_bounds(BOX, names=("x", "y", "who"), width=3)
+CELLS = CellCounts(Grid(DOMAIN, 4))
+
+
+class Stumbling:
+    """A table one of whose pieces cannot be read the first time."""
+
+    streamed = True
+
+    def __init__(self, table, bad: int) -> None:
+        self._table, self._bad = table, bad
+        self.names, self.width = table.names, table.width
+
+    def pieces(self, columns):
+        for number, piece in enumerate(self._table.pieces(columns)):
+            yield self._broken if number == self._bad else piece
+        self._bad = -1
+
+    def _broken(self):
+        self._bad = -1
+        raise DataError("data: broke off")
+
+    def rows(self) -> int:
+        return self._table.rows()
+
+    def check_unchanged(self) -> None:
+        self._table.check_unchanged()
+
+
+@pytest.mark.parametrize("most", [0, 50, 200, 10**6])
+@pytest.mark.parametrize("bad", [0, 3, 7])
+def test_a_pass_that_broke_off_leaves_no_trace(most, bad, tmp_path, monkeypatch):
+    monkeypatch.setattr(streaming, "KEPT_VALUES", most)
+    rows = np.random.default_rng(1).uniform(-1, 1, (2, 8, 20))
+    for i in range(8):
+        pq.write_table(pa.table({"x": rows[0, i], "y": rows[1, i]}), tmp_path / f"{i}.parquet")
+    truth = MemoryEngine(open_table(tmp_path), DOMAIN).total(CELLS).tolist()
+    engine = StreamEngine(Stumbling(open_table(tmp_path), bad), DOMAIN)
+    with pytest.raises(DataError, match="broke off"):
+        engine.total(CELLS)
+    for _ in range(3):
+        assert engine.total(CELLS).tolist() == truth
+        assert engine.total(Count(DOMAIN)).tolist() == [160]
+
+
+def test_a_file_that_changes_after_all_of_it_was_kept_ends_the_fit_all_the_same(tmp_path):
+    pq.write_table(pa.table({"x": [0.5], "y": [0.5]}), tmp_path / "rows.parquet")
+    engine = StreamEngine(open_table(tmp_path / "rows.parquet"), DOMAIN)
+    assert engine.total(CELLS).sum() == 1
+    pq.write_table(pa.table({"x": [0.5, 0.1], "y": [0.5, 0.2]}), tmp_path / "rows.parquet")
+    for query in (CELLS, Count(DOMAIN)):
+        with pytest.raises(DataError, match="changed"):
+            engine.total(query)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("axes", [1, 2])
+@pytest.mark.parametrize("seed", range(3))
+def test_remembered_leaves_are_those_of_the_same_tree_on_the_same_rows(streamed, axes, seed, tmp_path, monkeypatch):
+    rows = np.random.default_rng(seed).normal(0, 0.2, (2, 500))
+    pq.write_table(pa.table({"x": rows[0], "y": rows[1]}), tmp_path / "rows.parquet")
+    if streamed:
+        monkeypatch.setattr("covey.private.engines.rows.RowEngine.nodes_at_once", 64)
+
+    def engine():
+        made = StreamEngine if streamed else MemoryEngine
+        return made(open_table(tmp_path / "rows.parquet"), DOMAIN)
+
+    tree = Tree(DOMAIN, axes_per_split=axes, most_depth=8 // axes)
+    mechanism = PrivTree(Fraction(1), fan_out=tree.fan_out)
+    grown = engine()
+    leaves = grow(grown, tree, mechanism, neighbours=Neighbours.ADD_REMOVE, source=SeededSource(seed))
+    query = TreeLeaves(tree, leaves)
+    truth = engine().total(query)
+    assert grown.total(query).tolist() == truth.tolist()
+    grown.total(query)[:] = -1
+    assert grown.total(query).tolist() == truth.tolist()
+    wide = Tree(DOMAIN, widths=(1.0, 3.0), axes_per_split=axes, most_depth=8 // axes)
+    root = TreeLeaves(tree, Nodes(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)))
+    for other in (TreeLeaves(wide, leaves), root):
+        assert grown.total(other).tolist() == engine().total(other).tolist()
+    half = [DOMAIN.limit * 2] * 2
+    projection = Projection([[0, 1], [1, 0]], [0, 0], half, DOMAIN)
+    for narrower in (grown.projected(projection), *grown.split(2, SeededSource(1))):
+        assert narrower._leaves is None
