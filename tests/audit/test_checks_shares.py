@@ -17,8 +17,8 @@ from covey.budget.accounting.promise import Kind, Promise
 from covey.errors import ParameterError
 from covey.events import Sensitivity
 from covey.fit import fit as fitting
+from covey.fit.cap import CAPS, _noisy_people
 from covey.fit.fit import fit
-from covey.fit.people import CAPS, _noisy_people
 from covey.fit.session import Session
 from covey.fit.slider import fit_levels
 from covey.fit.zones import keeping, read_zones
@@ -26,7 +26,7 @@ from covey.noise.chain import ChainedLaplace
 from covey.noise.source import SeededSource
 from covey.private.engines.memory import MemoryEngine
 from covey.private.narrowed.cap import CappedTable
-from covey.private.narrowed.thin import SampledTable
+from covey.private.narrowed.sample import SampledTable
 from covey.private.tables.frames import ArrayTable, open_table
 from covey.public import Box, resolve_bounds
 from covey.queries.counts import CellCounts

@@ -10,9 +10,9 @@ import pytest
 
 from covey.algorithms.registry import ALGORITHMS
 from covey.audit import targets
+from covey.audit.draws import overhear
 from covey.audit.families import FAMILIES
 from covey.audit.likelihood import PURE, log_tail, pieces, ratio
-from covey.audit.overhear import overhear
 from covey.audit.replay import FULL_SEEDS
 from covey.audit.tape import Step
 from covey.audit.transcript import loss_of, run, worst

@@ -12,7 +12,7 @@ from scipy.stats import binom, chi2
 
 from covey.noise import SeededSource
 from covey.noise.gaps import choose
-from covey.private.narrowed.thin import SampledTable
+from covey.private.narrowed.sample import SampledTable
 from covey.private.tables.frames import ArrayTable
 
 WRONG = 1e-9

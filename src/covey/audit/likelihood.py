@@ -1,6 +1,6 @@
 """The exact log-likelihood ratio of one recorded step under two neighbouring data sets.
 
-Rates and scales are those that the samplers were really called with (overhear.py), so a wrong scale shows. Noise on
+Rates and scales are those that the samplers were really called with (draws.py), so a wrong scale shows. Noise on
 numbers is exact: fractions. Picks use floats, whose error is below 1e-11 (exponents of at most 745, each off by a
 relative 2^-52, and a correctly rounded sum); decisions of a tree use 50 digits.
 
@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.audit.overhear import Call, overhear
+from covey.audit.draws import Call, overhear
 from covey.audit.tape import Step
 from covey.noise.averages import UNITS, ClampedAverages
 from covey.noise.chain import ChainedLaplace

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.audit.overhear import Call, overhear
+from covey.audit.draws import Call, overhear
 from covey.events import Sensitivity
 from covey.noise.source import SeededSource, Source, Word
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.audit.overhear import put
+from covey.audit.draws import put
 from covey.audit.tape import Step, Tape, described
 from covey.events import Sensitivity
 from covey.noise.source import Source

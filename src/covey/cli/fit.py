@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Made:
+class PaidRelease:
     """A release that was paid for, the ledger if there is one, the entry of its charge if that is new, or a problem.
 
     problem : why the ledger holds the charge, but not the release.
@@ -100,7 +100,7 @@ def make_release(
     objective: str,
     algorithm: str,
     parameters: dict[str, Any] | None,
-) -> Made:
+) -> PaidRelease:
     """Pay, and make the release."""
     from covey.budget.ledger.ledger import Ledger
     from covey.fit.fit import fit
@@ -143,10 +143,12 @@ def make_release(
     except LedgerError as error:
         if error.release is None:
             raise
-        return Made(error.release, book, problem=error)
+        return PaidRelease(error.release, book, problem=error)
     receipt = release.certificate.receipt
     entry = None if book is None or receipt is None else book.find(receipt)
-    return Made(release, book, None if book is None or entry is None or entry <= seen else book.entries()[entry - 1])
+    return PaidRelease(
+        release, book, None if book is None or entry is None or entry <= seen else book.entries()[entry - 1]
+    )
 
 
 def say_price(book: Ledger, options: Shared) -> Ledger:
@@ -183,7 +185,7 @@ def read_sites(path: str, data: str, domain: Box | Ball, options: Shared) -> lis
 
 
 def publish(
-    made: Made,
+    made: PaidRelease,
     options: Shared,
     *,
     files: Sequence[tuple[str | None, Callable[[str], None]]],
@@ -211,7 +213,7 @@ def publish(
         raise problem
 
 
-def show_charge(made: Made, book: Ledger) -> None:
+def show_charge(made: PaidRelease, book: Ledger) -> None:
     from covey.budget.accounting.amounts import shown
     from covey.budget.ledger.records import cost_of
 

@@ -10,8 +10,8 @@ import numpy as np
 import covey
 from covey.algorithms.kit import LatticeCoreset, Outcome
 from covey.events import float_at_least
-from covey.fit.people import Capped
-from covey.fit.sample import Thinned
+from covey.fit.cap import Capped
+from covey.fit.sample import Sampled
 from covey.public import Domain
 from covey.published.release import Certificate, Release, WeightedPoints
 
@@ -24,15 +24,15 @@ def certify(
     domain: Domain,
     outcome: Outcome,
     capped: Capped,
-    thinned: Thinned,
+    sampled: Sampled,
     *,
     dataset: str | None,
     receipt: str | None,
     seeded: bool,
 ) -> Release:
     """What is published. Sizes and weights are of the sample, and so are scaled to all rows: free."""
-    notes = outcome.notes if thinned.scale == 1 else of_sample(outcome.notes)
-    notes = {**notes, "sample": thinned.notes} if thinned.notes else notes
+    notes = outcome.notes if sampled.scale == 1 else of_sample(outcome.notes)
+    notes = {**notes, "sample": sampled.notes} if sampled.notes else notes
     notes = {**notes, "people": capped.notes} if capped.notes else notes
     notes = {**notes, "choice": request.choice} if request.choice is not None else notes
     certificate = Certificate(
@@ -53,10 +53,10 @@ def certify(
         objective=request.objective,
         columns=list(domain.names),
         centres=domain.from_lattice(outcome.centres).tolist(),
-        sizes=None if outcome.sizes is None else (outcome.sizes * thinned.scale).tolist(),
+        sizes=None if outcome.sizes is None else (outcome.sizes * sampled.scale).tolist(),
         certificate=certificate,
-        synopsis=None if outcome.synopsis is None else outcome.synopsis.scaled(thinned.scale),
-        coreset=None if outcome.coreset is None else in_user_units(outcome.coreset, domain, thinned.scale),
+        synopsis=None if outcome.synopsis is None else outcome.synopsis.scaled(sampled.scale),
+        coreset=None if outcome.coreset is None else in_user_units(outcome.coreset, domain, sampled.scale),
     )
 
 

@@ -22,9 +22,9 @@ from covey.budget.accounting.promise import Kind, Promise
 from covey.budget.ledger.ledger import Ledger
 from covey.checks import amount, whole_number
 from covey.errors import ParameterError
+from covey.fit.cap import cap, each_row
 from covey.fit.certify import certify
-from covey.fit.people import cap, each_row
-from covey.fit.sample import Wish, read_sample, thin
+from covey.fit.sample import SampleRequest, draw_sample, read_sample
 from covey.fit.session import Progress, Session
 from covey.fit.zones import Thinning, read_zones
 from covey.post.random import public_rng
@@ -139,7 +139,7 @@ class Request:
     neighbours: Neighbours
     person: Person
     engine: str = "auto"
-    sample: Wish | None = None
+    sample: SampleRequest | None = None
     choice: str | None = None
 
     @property
@@ -293,7 +293,7 @@ def run(
         return request.run(curator, promise, 0)
 
     capped = cap(table, request.person, session, domain=domain, run=first)
-    thinned = thin(
+    sampled = draw_sample(
         capped.table if zones is None else zones.table(capped.table, session.source),
         request.sample,
         session,
@@ -303,12 +303,12 @@ def run(
         run=first,
     )
     engine, engines = request.engine, request.algorithm.engines
-    curator = session.door(thinned.table, domain, thinned.reserve, engine=engine, engines=engines, progress=progress)
-    outcome = request.run(curator, thinned.reserve.promise, seed)
+    curator = session.door(sampled.table, domain, sampled.reserve, engine=engine, engines=engines, progress=progress)
+    outcome = request.run(curator, sampled.reserve.promise, seed)
     if zones is not None:
         outcome = replace(outcome, notes={**outcome.notes, **zones.notes(request.delta)})
     seeded = session.source.seeded
     release = certify(
-        request, domain, outcome, capped, thinned, dataset=dataset, receipt=session.receipt, seeded=seeded
+        request, domain, outcome, capped, sampled, dataset=dataset, receipt=session.receipt, seeded=seeded
     )
     return Release.from_json(session.finish(release.to_json(), made=release))

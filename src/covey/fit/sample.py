@@ -24,7 +24,7 @@ from covey.events import exactly, float_at_least
 from covey.fit.session import Session, rehearse
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.private.curator import Curator
-from covey.private.narrowed.thin import SampledTable
+from covey.private.narrowed.sample import SampledTable
 from covey.private.tables.base import Table
 from covey.public import Domain, Neighbours
 
@@ -38,7 +38,7 @@ MEANING = (
 
 
 @dataclass(frozen=True)
-class Wish:
+class SampleRequest:
     """What `sample=` asks for: one of a rate, a size, and a target error that the size is derived from."""
 
     rate: Fraction | None = None
@@ -49,22 +49,22 @@ class Wish:
         return f"auto:{self.target}" if self.target is not None else str(self.size or f"rate {self.rate}")
 
 
-def read_sample(value: Any) -> Wish | None:
+def read_sample(value: Any) -> SampleRequest | None:
     """What a user passed as `sample`, checked; None for everybody."""
     if value is None:
         return None
     if isinstance(value, str):
-        return Wish(target=_target(value))
+        return SampleRequest(target=_target(value))
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | Fraction | np.integer | np.floating):
         raise ParameterError("sample", MEANING)
     if isinstance(value, int | np.integer):
         if not 1 <= value <= LARGEST_SIZE:
             raise ParameterError("sample", "a whole number of rows must be at least 1; for a rate, write 0.01 or 1.0")
-        return Wish(size=int(value))
+        return SampleRequest(size=int(value))
     if not SMALLEST_RATE <= value <= 1:
         raise ParameterError("sample", "a rate must be above 0 (at least 2^-40) and at most 1")
     rate = exactly(value.item() if isinstance(value, np.generic) else value)
-    return None if rate == 1 else Wish(rate=rate)
+    return None if rate == 1 else SampleRequest(rate=rate)
 
 
 def _target(text: str) -> Fraction:
@@ -97,7 +97,7 @@ def auto_size(*, k: int, d: int, n: int, epsilon: float, target: float) -> int:
 
 
 @dataclass(frozen=True)
-class Thinned:
+class Sampled:
     """A table to fit, what may be spent on it, how many rows each of its rows stands for, and notes for the reader."""
 
     table: Table
@@ -106,16 +106,16 @@ class Thinned:
     notes: dict[str, Any] = field(default_factory=dict)
 
 
-def thin(
+def draw_sample(
     table: Table,
-    wish: Wish | None,
+    wish: SampleRequest | None,
     session: Session,
     *,
     reserve: Reserve,
     k: int,
     domain: Domain,
     run: Callable[[Curator, Promise], object],
-) -> Thinned:
+) -> Sampled:
     """The sample that was asked for, not yet drawn: that happens when it is first read, after the charge.
 
     Guarantee: what is released here, and from the sample within the answer's reserve, keeps the reserve's promise.
@@ -125,7 +125,7 @@ def thin(
     payment: what it refuses costs nothing.
     """
     if wish is None:
-        return Thinned(table, reserve)
+        return Sampled(table, reserve)
     if reserve.promise.relation is Neighbours.REPLACE_ONE:
         rehearse(run, table, domain, reserve.left)
         session.charge()
@@ -144,29 +144,29 @@ def thin(
     notes |= _target_note(wish) | {"rate": float_at_least(rate)}
     inner = reserve.on_sample(rate)
     kept = table.sampled(domain, rate=rate, source=session.source)
-    return Thinned(kept, inner, float(1 / rate), notes | _spent(inner))
+    return Sampled(kept, inner, float(1 / rate), notes | _spent(inner))
 
 
-def _exact_size(table: Table, wish: Wish, session: Session, *, k: int, d: int, reserve: Reserve) -> Thinned:
+def _exact_size(table: Table, wish: SampleRequest, session: Session, *, k: int, d: int, reserve: Reserve) -> Sampled:
     n = table.rows()  # public under replace-one
     wanted = max(1, math.floor(wish.rate * n)) if wish.rate is not None else None
     size = min(n, wanted or _size(wish, k=k, d=d, n=max(n, 16), epsilon=reserve.promise.epsilon))
     notes = {"kind": "without replacement", "size": size, "of": n} | _target_note(wish)
     if size == n:
-        return Thinned(table, reserve, 1.0, notes | _spent(reserve))
+        return Sampled(table, reserve, 1.0, notes | _spent(reserve))
     inner = reserve.on_sample(Fraction(size, n))
     kept = SampledTable.without_replacement(table, size=size, rows=n, source=session.source)
-    return Thinned(kept, inner, n / size, notes | _spent(inner))
+    return Sampled(kept, inner, n / size, notes | _spent(inner))
 
 
-def _size(wish: Wish, *, k: int, d: int, n: int, epsilon: Fraction) -> int:
+def _size(wish: SampleRequest, *, k: int, d: int, n: int, epsilon: Fraction) -> int:
     if wish.size is not None:
         return wish.size
     assert wish.target is not None
     return auto_size(k=k, d=d, n=n, epsilon=float(epsilon), target=float(wish.target))
 
 
-def _target_note(wish: Wish) -> dict[str, Any]:
+def _target_note(wish: SampleRequest) -> dict[str, Any]:
     return {} if wish.target is None else {"target": float(wish.target)}
 
 

@@ -19,7 +19,7 @@ from covey.files import check_room
 from covey.noise.source import OsSource, SeededSource, Source, new_key
 from covey.private.curator import Curator
 from covey.private.engines.base import Engine
-from covey.private.narrowed.thin import RowCount
+from covey.private.narrowed.sample import RowCount
 from covey.private.tables.base import ENGINES, Table
 from covey.public import Domain
 

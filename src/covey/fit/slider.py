@@ -23,8 +23,8 @@ from covey.budget.ledger.ledger import Ledger
 from covey.checks import amount, whole_number
 from covey.errors import CoveyError, ParameterError
 from covey.events import float_at_least
+from covey.fit.cap import each_row
 from covey.fit.fit import open_ledger, seed_of
-from covey.fit.people import each_row
 from covey.fit.session import Progress, Session
 from covey.fit.zones import Thinning, read_zones
 from covey.noise.chain import ChainedLaplace

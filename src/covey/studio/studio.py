@@ -25,9 +25,9 @@ from covey.private.owner import OwnersView
 from covey.private.tables.batches import Batches
 from covey.published.release import UNCOVERED
 from covey.studio.alternatives import compare_sites
-from covey.studio.books import ledger_page
 from covey.studio.data import Opened, batch_bounds, chosen_columns, declared_box, open_data
 from covey.studio.jobs import Job, Progress
+from covey.studio.ledger_page import ledger_page
 from covey.studio.publications import Publications, files_of, with_coreset
 from covey.studio.refusals import Refusal
 from covey.studio.settings import MOST_K, USUAL_K, Settings

@@ -16,14 +16,14 @@ MUTANTS = (
     mutant(
         "sample-drawn-twice",
         "a sample can be drawn again after it was read, for one payment",
-        "private.narrowed.thin:SampledTable.pieces",
+        "private.narrowed.sample:SampledTable.pieces",
         {"places, self._draw = self._draw(), None": "places = self._draw()"},
         killer="unit/fit/test_sampling.py::test_a_sample_is_drawn_once_and_not_before_it_is_read",
     ),
     mutant(
         "sample-by-value",
         "who is in a sample depends on values",
-        "private.narrowed.thin:SampledTable.pieces",
+        "private.narrowed.sample:SampledTable.pieces",
         {
             "return self._table.chosen(columns, places)": (
                 "rows = np.concatenate([piece() for piece in self._table.pieces(columns)], axis=1)\n"
@@ -42,14 +42,14 @@ MUTANTS = (
     mutant(
         "sample-size-from-exact-n",
         "the rate of a sample comes from the exact number of rows",
-        "fit.sample:thin",
+        "fit.sample:draw_sample",
         {"n = noisy_size(counter, noise)": "n = noisy_size(counter, noise) * 0 + table.rows()"},
         killer=CHECKS + "test_the_rate_of_a_sample_follows_from_a_noisy_number",
     ),
     mutant(
         "sample-amplified-beyond-the-rate",
         "the algorithm may spend on a sample what a smaller rate would allow",
-        "fit.sample:thin",
+        "fit.sample:draw_sample",
         {"inner = reserve.on_sample(rate)": "inner = reserve.on_sample(rate / 2)"},
         killer=CHECKS + "test_what_is_spent_on_a_sample_amplifies_to_what_was_named",
     ),
@@ -63,14 +63,14 @@ MUTANTS = (
     mutant(
         "poisson-under-replace-one",
         "rows are sampled by coins where they are replaced, for which the amplification is not proven",
-        "fit.sample:thin",
+        "fit.sample:draw_sample",
         {"if reserve.promise.relation is Neighbours.REPLACE_ONE:": "if False:"},
         killer=CHECKS + "test_what_is_spent_on_a_sample_amplifies_to_what_was_named",
     ),
     mutant(
         "counted-before-the-charge",
         "where rows are replaced, a sample counts them before anything is charged",
-        "fit.sample:thin",
+        "fit.sample:draw_sample",
         {"session.charge()": "pass"},
         killer="unit/fit/test_sampling.py::test_the_public_number_of_rows_is_read_after_the_charge",
     ),
@@ -180,14 +180,14 @@ MUTANTS = (
     mutant(
         "cap-chosen-exactly",
         "the cap is chosen by the exact numbers of people",
-        "fit.people:_noisy_people",
+        "fit.cap:_noisy_people",
         {"return curator.release(query, noise)": "curator.release(query, noise); return curator._engine.total(query)"},
         killer=CHECKS + "test_the_choice_of_a_cap_is_noisy",
     ),
     mutant(
         "cap-chosen-for-nothing",
         "the choice of the cap is not taken off epsilon",
-        "fit.people:cap",
+        "fit.cap:cap",
         {"choosing = whole.part(": "choosing = Reserve(whole.promise).part("},
         killer=PEOPLE + "test_the_choice_of_m_is_noisy_and_paid_for",
     ),

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import covey.fit.cap
 import covey.fit.fit
-import covey.fit.people
 import covey.fit.sample
 from conftest import settings_of
 from covey import KMeans, Ledger
@@ -22,7 +22,7 @@ from covey.fit.fit import fit
 from covey.noise.source import SeededSource
 from covey.private.curator import Curator
 from covey.private.engines.memory import MemoryEngine
-from covey.private.narrowed.thin import SampledTable
+from covey.private.narrowed.sample import SampledTable
 from covey.private.tables.files import FileTable
 from covey.private.tables.frames import ArrayTable, FrameTable
 from covey.public import Neighbours

@@ -15,10 +15,10 @@ from covey import Coreset, KMeans, KMedian, Ledger, ParameterError, PrivateCores
 from covey.budget.accounting.accountant import Cost
 from covey.budget.accounting.amplify import amplified
 from covey.errors import BudgetError
-from covey.fit.sample import Wish, auto_size, read_sample
+from covey.fit.sample import SampleRequest, auto_size, read_sample
 from covey.fit.session import Session
 from covey.noise import SeededSource
-from covey.private.narrowed.thin import RowCount, SampledTable
+from covey.private.narrowed.sample import RowCount, SampledTable
 from covey.private.tables.frames import ArrayTable, open_table
 from covey.public import resolve_bounds
 from covey.published.release import Release
@@ -343,11 +343,14 @@ def test_what_is_read_from_a_sample_parameter():
     assert read_sample(None) is None
     assert read_sample(1.0) is None
     assert (
-        read_sample(0.1) == read_sample(np.float64(0.1)) == read_sample(Fraction(1, 10)) == Wish(rate=Fraction(1, 10))
+        read_sample(0.1)
+        == read_sample(np.float64(0.1))
+        == read_sample(Fraction(1, 10))
+        == SampleRequest(rate=Fraction(1, 10))
     )
-    assert read_sample(5) == read_sample(np.int64(5)) == Wish(size=5)
-    assert read_sample("auto") == Wish(target=Fraction(1, 20))
-    assert read_sample("auto:0.02") == Wish(target=Fraction(1, 50))
+    assert read_sample(5) == read_sample(np.int64(5)) == SampleRequest(size=5)
+    assert read_sample("auto") == SampleRequest(target=Fraction(1, 20))
+    assert read_sample("auto:0.02") == SampleRequest(target=Fraction(1, 50))
     assert len({str(read_sample(each)) for each in (1, 0.1, "auto", "auto:0.1", 10)}) == 5
 
 

@@ -22,7 +22,7 @@ from covey.errors import DataError, NotNumericError, ParameterError
 from covey.fit.fit import fit
 from covey.noise.source import SeededSource
 from covey.private.engines.threads import in_order
-from covey.private.narrowed.thin import SampledTable
+from covey.private.narrowed.sample import SampledTable
 from covey.private.tables import arrow as arrow_files
 from covey.private.tables.files import open_file
 from covey.private.tables.frames import open_table

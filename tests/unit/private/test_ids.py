@@ -17,7 +17,7 @@ from test_data_sets import write
 
 from covey.errors import ParameterError
 from covey.private.engines.threads import in_order
-from covey.private.narrowed.thin import SampledTable
+from covey.private.narrowed.sample import SampledTable
 from covey.private.tables.frames import open_table
 from covey.private.tables.ids import arrow_ids
 

@@ -21,8 +21,8 @@ from covey.budget.accounting.groups import row_cost
 from covey.budget.accounting.promise import Kind, Promise
 from covey.budget.ledger.ledger import Ledger
 from covey.errors import BudgetError, DataError, ParameterError
+from covey.fit.cap import CAPS, cap, choose_cap
 from covey.fit.fit import fit
-from covey.fit.people import CAPS, cap, choose_cap
 from covey.fit.session import Session
 from covey.noise.keyed import derived_key, siphash
 from covey.noise.source import SeededSource, keyed_words

@@ -17,7 +17,7 @@ import pytest
 from covey import Box, Coreset, Ledger, Release
 from covey.budget.ledger.chain import replay
 from covey.fit import slider
-from covey.studio.books import ledger_page
+from covey.studio.ledger_page import ledger_page
 from studio_client import BOUNDS, Asking, asking, csv_of, town
 
 HOME = {

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from covey.private.engines.base import Sealed
 from covey.private.tables.base import piece_rows
 from covey.private.tables.frames import arrow_is_numeric
-from covey.private.tables.parts import Task
+from covey.private.tables.one_file import Task
 
 MOST_BYTES = 2**25  # that a thread reads at once
 BUFFER = 2**20  # of a column that is streamed

@@ -114,7 +114,7 @@ class Table(Sealed):
 
     def sampled(self, domain: Domain, *, rate: Fraction, source: Source) -> Table:  # noqa: ARG002
         """Every row by a coin of its own, of exactly this rate; in memory once it is read."""
-        from covey.private.narrowed.thin import SampledTable
+        from covey.private.narrowed.sample import SampledTable
 
         return self if rate == 1 else SampledTable.poisson(self, rate=rate, source=source)
 

@@ -24,10 +24,10 @@ from covey.private.engines.threads import cores
 from covey.private.tables.arrow import ArrowPart, ParquetPart
 from covey.private.tables.base import Piece, Places, Table, not_numeric
 from covey.private.tables.csv.reader import CsvPart, parse
-from covey.private.tables.folders import Found, Stamp, check_distinct, check_stamp, find_files, folder_values, stamp
+from covey.private.tables.folders import FileSet, Stamp, check_distinct, check_stamp, find_files, folder_values, stamp
 from covey.private.tables.frames import arrow_numbers
 from covey.private.tables.ids import PLAIN, Ids, PieceWithIds, arrow_ids, check_name, family_of
-from covey.private.tables.parts import Part, Task
+from covey.private.tables.one_file import Part, Task
 
 PARTS: dict[str, Callable[[Path], Part]] = {"Parquet": ParquetPart, "Arrow": ArrowPart, "CSV": CsvPart}
 DAMAGED = (OSError, EOFError, lzma.LZMAError, pa.ArrowException, UnicodeDecodeError)
@@ -63,7 +63,7 @@ class FileTable(Table):
     streamed = True
     names: tuple[str, ...]
 
-    def __init__(self, found: Found, files: Sequence[File]) -> None:
+    def __init__(self, found: FileSet, files: Sequence[File]) -> None:
         self._files = files
         self._types, self._values = folder_values(found)
         own = dict.fromkeys(name for file in files for name in file.part.names)

@@ -18,7 +18,7 @@ IGNORED = (".", "_")  # how names begin that writers of data sets keep for thems
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
-class Found(NamedTuple):
+class FileSet(NamedTuple):
     """The files of one data set, sorted by path, and the folder from which the names of folders may be values."""
 
     kind: str
@@ -64,7 +64,7 @@ def check_distinct(files: Iterable[tuple[Path, Stamp]]) -> None:
             )
 
 
-def find_files(path: str | os.PathLike[str]) -> Found:
+def find_files(path: str | os.PathLike[str]) -> FileSet:
     """The files of a path, a folder or a pattern such as data/*.parquet. What a file holds is not looked at."""
     if set("\r\n") & set(str(path)):  # the content of a file instead of its path: rows, not to be repeated
         raise DataError("data: is a text of several lines, not the path of a file; save it as a file first")
@@ -74,7 +74,7 @@ def find_files(path: str | os.PathLike[str]) -> Found:
     except OSError:  # too long for a path, and so perhaps a row
         raise DataError("data: is not a path that can be looked up; pass that of a Parquet or CSV file") from None
     if found and not place.is_dir():
-        return Found(_one_kind([place]), (place,), place.parent)
+        return FileSet(_one_kind([place]), (place,), place.parent)
     if found:
         return _several(_walk(place), place, f"in the folder {str(place)!r}")
     if is_pattern(path):
@@ -88,11 +88,11 @@ def is_pattern(path: str | os.PathLike[str]) -> bool:
     return glob.has_magic(str(path)) and not os.path.lexists(path)
 
 
-def _several(files: Iterable[Path], base: Path, where: str) -> Found:
+def _several(files: Iterable[Path], base: Path, where: str) -> FileSet:
     listed = tuple(sorted(files, key=lambda file: file.parts))
     if not listed:
         raise DataError(f"data: there is no data file {where}; names that begin with _ or . do not count")
-    return Found(_one_kind(listed), listed, base)
+    return FileSet(_one_kind(listed), listed, base)
 
 
 def _one_kind(files: Sequence[Path]) -> str:
@@ -152,7 +152,7 @@ def _fixed_part(pattern: Path) -> Path:
     return Path(*fixed)
 
 
-def folder_values(found: Found) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def folder_values(found: FileSet) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Columns that stand in the names of folders (year=2024/month=3): their Arrow types, and their values by file.
 
     As pyarrow infers them: 32-bit integers if all values are, and text otherwise.

@@ -27,7 +27,7 @@ from covey.errors import DataError
 from covey.private.engines.base import Sealed
 from covey.private.tables.csv import records as csv_records
 from covey.private.tables.csv.records import BOM, COMMA, LONGEST_HEADER, NEWLINE, RETURN, Places, blocks
-from covey.private.tables.parts import Task
+from covey.private.tables.one_file import Task
 
 NUMBER = r"^\s*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?)\s*$"
 SPACE = 32
