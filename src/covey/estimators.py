@@ -29,7 +29,7 @@ SHARED = """bounds : public limits of each column, required: a `Box`, a `Ball`, 
         of a person count at most: a number, "auto" (chosen privately, so that all rows of 90% of the people count) or
         "auto:0.8". Which of them count is drawn at random.
     zones : None, or regions whose rows are promised more: GeoJSON (a document or the path of a file) with a property
-        epsilon for each polygon, or pairs of a `Box` and an epsilon. Rows in them count in part: docs/zones.md.
+        epsilon for each polygon, or pairs of a `Box` and an epsilon. Rows in them count in part: docs/guide/zones.md.
     sample : None, or fit a random sample, in time that does not grow with the number of rows: a rate such as 0.01, a
         whole number of rows, "auto" (as many as an error of 5% allows) or "auto:0.02". Epsilon holds for all rows;
         sizes and weights are scaled to all rows.

@@ -1,4 +1,4 @@
-"""Zones: public regions whose rows are promised more. What `zones=` means; docs/zones.md is the guide.
+"""Zones: public regions whose rows are promised more. What `zones=` means; docs/guide/zones.md is the guide.
 
 A zone with epsilon ε_z keeps each of its rows with probability q = (e^ε_z - 1)/(e^ε - 1), rounded down to a multiple of
 2^-64, before anything else happens; under add/remove such a row then enjoys (ε_z, q·δ). Proof: private/narrowed.

@@ -1,7 +1,7 @@
 """Where zones are, on the lattice of a domain: public geometry that rows and grids are compared with.
 
 Membership of a row is decided from its lattice point alone, by arithmetic on that one point: total, the same in every
-batch. A row within two lattice steps of a border is inside. docs/zones.md is the guide.
+batch. A row within two lattice steps of a border is inside. docs/guide/zones.md is the guide.
 """
 
 from __future__ import annotations

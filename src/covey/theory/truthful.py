@@ -1,7 +1,7 @@
 """How little a false report can gain when sites are chosen from a private coreset (STOC'09 §1.1).
 
 Feldman, Fiat, Kaplan and Nissim (2009) point out, after McSherry and Talwar (2007), that choosing places from a private
-coreset is an approximately truthful mechanism. docs/coresets.md derives the bound.
+coreset is an approximately truthful mechanism. docs/guide/coresets.md derives the bound.
 """
 
 from __future__ import annotations
