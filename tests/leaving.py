@@ -1,4 +1,4 @@
-"""The table of what leaves (docs/what-leaves.md), and walks through everything that is published, field by field."""
+"""The table of what leaves (docs/reference/what-leaves.md), and walks through all that is published, field by field."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from covey.algorithms.registry import ALGORITHMS
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "what-leaves.md"
+PAGE = ROOT / "docs" / "reference" / "what-leaves.md"
 USERS = frozenset(
     {"lon", "lat", "a", "b", "c", "d", "e", "f"}
 )  # names of columns that the tests give: `*` in the table

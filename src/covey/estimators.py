@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from inspect import cleandoc
 from os import PathLike
+from textwrap import indent
 from typing import Any
 
 import numpy as np
@@ -21,41 +23,6 @@ from covey.public import Person, check_columns, resolve_bounds
 from covey.published.coreset.coreset import Coreset
 from covey.queries.voronoi import exact_scores, nearest
 from covey.terminal import progress_bar, say
-
-SHARED = """bounds : public limits of each column, required: a `Box`, a `Ball`, a pair (lower, upper) of arrays, or a
-        pair of numbers for every column. Never computed from the rows.
-    neighbours : "add-remove" (one person more or less; the number of people is private) or "replace-one".
-    person, rows_per_person : None when each row is a person; or the column that says whose a row is, and how many rows
-        of a person count at most: a number, "auto" (chosen privately, so that all rows of 90% of the people count) or
-        "auto:0.8". Which of them count is drawn at random.
-    zones : None, or regions whose rows are promised more: GeoJSON (a document or the path of a file) with a property
-        epsilon for each polygon, or pairs of a `Box` and an epsilon. Rows in them count in part: docs/zones.md.
-    sample : None, or fit a random sample, in time that does not grow with the number of rows: a rate such as 0.01, a
-        whole number of rows, "auto" (as many as an error of 5% allows) or "auto:0.02". Epsilon holds for all rows;
-        sizes and weights are scaled to all rows.
-    ledger, dataset : a ledger (or its path) that the fit is charged to, and the name of the data set in it.
-    engine : "auto", or where the rows are worked on: "memory", "files" (streamed, larger than memory), "spark".
-    random_state : None draws all noise from the operating system. A seed makes the fit reproducible and **not
-        private**; the certificate says so.
-    progress : show a progress bar on a terminal. verbose : 1 prints the certificate after the fit."""
-CLUSTERING = f"""
-
-    Parameters
-    ----------
-    n_clusters : number of centres.
-    epsilon : the privacy budget of this fit; smaller is more private. Usual values: 0.1 to 3.
-    delta : None for pure epsilon, or the exceptional chance, well below 1/n, for algorithms that make use of one.
-    algorithm, algorithm_params : see `covey algorithms`; "auto" chooses.
-    {SHARED}
-
-    Attributes
-    ----------
-    cluster_centers_ : the private centres, in the units of the data. release_ : centres, noisy sizes and certificate.
-    n_features_in_, feature_names_in_ : the columns that were clustered.
-
-    There is no labels_, inertia_ or number of rows: anything derived from the rows without noise would leak. `predict`
-    is ordinary computation on rows that the caller has.
-    """
 
 
 class _Private(BaseEstimator):
@@ -208,15 +175,101 @@ class _Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
 
 
 class KMeans(_Clusterer):
-    __doc__ = "Differentially private k-means with the interface of scikit-learn." + CLUSTERING
+    """Differentially private k-means with the interface of scikit-learn.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of centres.
+    epsilon : float, default=1.0
+        The privacy budget of this fit; smaller is more private. Usual values: 0.1 to 3.
+    delta : float or None, default=None
+        None for pure epsilon, or the exceptional chance, well below 1/n, for algorithms that make use of one.
+    bounds : Box, Ball, pair of arrays, or pair of numbers, default=None
+        Public limits of each column, required: a `Box`, a `Ball`, a pair (lower, upper) of arrays, or a pair of numbers
+        for every column. Never computed from the rows.
+    algorithm : str, default='auto'
+        One of those that `covey algorithms` lists; "auto" is the default of docs/guide/auto.md.
+    algorithm_params : dict or None, default=None
+        Parameters of the algorithm, by name.
+    neighbours : {'add-remove', 'replace-one'}, default='add-remove'
+        One person more or less, where the number of people is private; or one person exchanged for another.
+    person : str or None, default=None
+        The column that says whose a row is; None when each row is a person.
+    rows_per_person : int or str, default=1
+        How many rows of a person count at most: a number, "auto" (chosen privately, so that all rows of 90% of the
+        people count) or "auto:0.8". Which of them count is drawn at random.
+    zones : GeoJSON, path, pairs of a Box and an epsilon, Zones, or None, default=None
+        Regions whose rows are promised more: GeoJSON (a document or the path of a file) with a property epsilon for
+        each polygon, or pairs of a `Box` and an epsilon. Rows in them count in part: docs/guide/zones.md.
+    sample : float, int, str or None, default=None
+        Fit a random sample, in time that does not grow with the number of rows: a rate such as 0.01, a whole number of
+        rows, "auto" (as many as an error of 5% allows) or "auto:0.02". Epsilon holds for all rows; sizes and weights
+        are scaled to all rows.
+    ledger : Ledger, path, or None, default=None
+        What the fit is charged to, before a row is read; None for a ledger that ends with the fit.
+    dataset : str or None, default=None
+        The name of the data set in the ledger.
+    engine : {'auto', 'memory', 'files', 'spark'}, default='auto'
+        Where the rows are worked on; "files" streams them, for files larger than memory.
+    random_state : int, numpy random generator, or None, default=None
+        None draws all noise from the operating system. A seed makes the fit reproducible and **not private**; the
+        certificate says so.
+    progress : bool, default=False
+        Show a progress bar on a terminal.
+    verbose : int, default=0
+        1 prints the certificate after the fit.
+
+    Attributes
+    ----------
+    cluster_centers_ : array of shape (n_clusters, n_features)
+        The private centres, in the units of the data.
+    release_ : Release
+        Centres, noisy sizes and the certificate.
+    n_features_in_ : int
+        The number of columns that were used.
+    feature_names_in_ : array of str
+        Their names, where they have some.
+
+    Notes
+    -----
+    There is no labels_, inertia_ or number of rows: anything derived from the rows without noise would leak. `predict`
+    is ordinary computation on rows that the caller has.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from covey import Box, KMeans
+    >>> rows = np.random.default_rng().normal(size=(10_000, 2))  # yours go here
+    >>> model = KMeans(n_clusters=3, epsilon=1.0, bounds=Box((-4, 4), (-4, 4))).fit(rows)
+    >>> model.cluster_centers_.shape
+    (3, 2)
+    >>> model.release_.certificate.epsilon
+    1.0
+    """
+
     _objective = "k-means"
 
 
+def _shared(first: str, end: str) -> str:
+    """What the docstring of `KMeans` says from one line on up to another, for the estimators that share it."""
+    text = cleandoc(KMeans.__doc__ or "")  # there is none under python -OO
+    return indent(first + text.partition(f"\n{first}")[2].partition(f"\n{end}")[0].rstrip(), "    ")
+
+
 class KMedian(_Clusterer):
-    __doc__ = (
-        "Differentially private k-median, the sum of distances and not of their squares, in the form of `KMeans`."
-        + CLUSTERING
-    )
+    __doc__ = f"""Differentially private k-median, the sum of distances and not of their squares; else like `KMeans`.
+
+{_shared("Parameters", "Examples")}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from covey import KMedian
+    >>> rows = np.random.default_rng().normal(size=(10_000, 2))  # yours go here
+    >>> KMedian(n_clusters=3, epsilon=1.0, bounds=(-4, 4)).fit(rows).cluster_centers_.shape
+    (3, 2)
+    """
     _objective = "k-median"
 
 
@@ -225,16 +278,31 @@ class PrivateCoreset(_Private):
 
     Parameters
     ----------
-    n_clusters : how many centres it should serve well; any number may be asked for later.
-    epsilon, delta : as in `KMeans`.
-    method, method_params : "grid", "net", "ball", "exact" or "auto", and parameters of the algorithm behind it.
-    objective : "k-means" or "k-median": what it is made for. Both may be asked of it.
-    {SHARED}
+    n_clusters : int, default=8
+        How many centres it should serve well; any number may be asked for later.
+{_shared("epsilon : ", "algorithm : ")}
+    method : {{'auto', 'grid', 'net', 'ball', 'exact'}}, default='auto'
+        How it is made.
+    method_params : dict or None, default=None
+        Parameters of the algorithm behind the method, by name.
+    objective : {{'k-means', 'k-median'}}, default='k-means'
+        What it is made for. Both may be asked of it.
+{_shared("neighbours : ", "Attributes")}
 
     Attributes
     ----------
-    coreset_ : the `Coreset`. release_ : the release that it is part of, with k centres and the certificate.
-    n_features_in_, feature_names_in_ : the columns that were used.
+    coreset_ : Coreset
+        Points and weights, to be asked.
+{_shared("release_ : ", "Notes")}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from covey import PrivateCoreset
+    >>> rows = np.random.default_rng().normal(size=(10_000, 2))  # yours go here
+    >>> coreset = PrivateCoreset(epsilon=1.0, bounds=(-4, 4)).fit(rows).coreset_
+    >>> len(coreset.kmeans(5).centres), coreset.cost([[0, 0]]) > coreset.cost([[0, 0], [1, 1]])
+    (5, True)
     """
 
     method: str

@@ -1,4 +1,4 @@
-"""Privacy levels to slide between: the public names (docs/slider.md)."""
+"""Privacy levels to slide between: the public names (docs/guide/slider.md)."""
 
 from covey.fit.slider import *  # noqa: F403
 from covey.fit.slider import __all__ as __all__

@@ -27,7 +27,12 @@ MOST_ROWS_PER_PERSON = 10**6
 class Person:
     """The privacy unit: whose presence is hidden. One row each, or all rows that share an id column.
 
-    rows : how many rows of a person count at most; or "auto", or "auto:" and a share of the people ("auto:0.9") whose
+    Parameters
+    ----------
+    column : str or None, default=None
+        The column that says whose a row is; None when each row is a person.
+    rows : int or str, default=1
+        How many rows of a person count at most; or "auto", or "auto:" and a share of the people ("auto:0.9") whose
         rows should all count: the number is then chosen privately, and paid for.
     """
 
@@ -99,11 +104,26 @@ def _range(name: str, pair: Any) -> tuple[float, float]:
 
 
 class Box:
-    """A public range for each column, by name or position: `Box(lon=(-74.1, -73.9), lat=(40.7, 40.9))`, `Box((0, 1))`.
+    """A public range for each column, by name or position.
 
     Rows outside are moved to the nearest point of the box. Take the ranges from what is known without looking at
     the rows (a map's edge, a sensor's limits): bounds computed from the rows are a leak that no noise repairs.
     Distances are measured with every column scaled to [-1, 1].
+
+    Parameters
+    ----------
+    *by_position : pairs of numbers
+        (lower, upper) for each column of the data, in their order.
+    **by_name : pairs of numbers
+        (lower, upper) for each column that is to be used, by its name. `Box.of` takes names that are not Python names.
+
+    Examples
+    --------
+    >>> from covey import Box
+    >>> Box(lon=(-74.1, -73.9), lat=(40.7, 40.9)).columns
+    ('lon', 'lat')
+    >>> Box((0, 1), (-1, 1))
+    Box((0.0, 1.0), (-1.0, 1.0))
     """
 
     columns: tuple[str, ...] | None
@@ -154,6 +174,21 @@ class Ball:
     """A public ball around `center` (the origin by default): rows outside are moved to its surface.
 
     In many dimensions a ball needs far less noise than the box around it, if the norm of a row is known to be bounded.
+
+    Parameters
+    ----------
+    radius : float
+        The largest norm of a row, known without looking at the rows.
+    center : sequence of float or None, default=None
+        A number for each column; None for the origin.
+    columns : sequence of str or None, default=None
+        The names of the columns that are to be used; None for all.
+
+    Examples
+    --------
+    >>> from covey import Ball
+    >>> Ball(1.0, center=(0, 0, 5)).center
+    (0.0, 0.0, 5.0)
     """
 
     radius: float

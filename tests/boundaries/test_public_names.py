@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import inspect
 import re
+from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import covey
 from covey.algorithms.registry import ALGORITHMS, SUPPLIED
+from covey.levels import USUAL_LEVELS, fit_levels
 
 PACKAGE = Path(covey.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -63,22 +67,67 @@ def test_an_unknown_name_is_an_attribute_error():
         covey.no_such_name  # noqa: B018
 
 
-def documented(docstring: str) -> set[str]:
-    """The names that stand before a colon at the beginning of a line, several separated by commas."""
-    heads = re.findall(r"^\s*((?:\w+,\s*)*\w+) : ", docstring, flags=re.MULTILINE)
-    heads += re.findall(r"\. (\w+) : ", docstring)
-    return {name.strip() for head in heads for name in head.split(",")}
+def documented(docstring: str, section: str = "Parameters") -> dict[str, str]:
+    """The entries of a section in numpydoc form, `name : type` with indented words below; of each name its type."""
+    text = inspect.cleandoc(docstring)
+    found = re.search(rf"^{section}\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", text, flags=re.DOTALL | re.MULTILINE)
+    entries = re.findall(r"^\*{0,2}(\w+) : (\S.*)\n {4}\S", found.group(1) if found else "", flags=re.MULTILINE)
+    return dict(entries)
+
+
+def undocumented(function: Callable[..., object], docstring: str) -> list[str]:
+    """What the section of parameters lacks or has too much, in the order of the signature; defaults are part of it."""
+    given = {name: each.default for name, each in inspect.signature(function).parameters.items()}
+    entries = documented(docstring)
+    wrong = [name for name in given if name not in entries] + [name for name in entries if name not in given]
+    for name in given.keys() & entries.keys():
+        default = re.search(r", default=(.+)$", entries[name])
+        said = default.group(1) if default else None
+        named = {"USUAL_LEVELS": repr(USUAL_LEVELS)}
+        if named.get(said or "", said) != (None if given[name] is inspect.Parameter.empty else repr(given[name])):
+            wrong.append(f"{name}, default={given[name]!r}")
+    return wrong or ([] if list(entries) == list(given) else ["the order"])
+
+
+DESCRIBED = {name: getattr(covey, name) for name in ("KMeans", "KMedian", "PrivateCoreset", "Box", "Ball", "Person")}
+DESCRIBED |= {name: getattr(covey, name) for name in ("Coreset", "CoresetStream", "Zones", "truthful_bound")}
+DESCRIBED |= {f"Ledger.{name}": getattr(covey.Ledger, name) for name in ("create", "open", "memory")}
+DESCRIBED |= {"Zones.read": covey.Zones.read, "fit_levels": fit_levels}
+
+
+@pytest.mark.parametrize("name", DESCRIBED)
+def test_every_parameter_is_documented_with_its_type_and_default(name):
+    assert undocumented(DESCRIBED[name], DESCRIBED[name].__doc__) == []
 
 
 @pytest.mark.parametrize("name", ["KMeans", "KMedian", "PrivateCoreset"])
-def test_every_parameter_of_an_estimator_is_documented(name):
-    estimator = getattr(covey, name)
-    assert set(inspect.signature(estimator).parameters) - documented(estimator.__doc__) == set()
+def test_every_attribute_of_a_fitted_estimator_is_documented(name):
+    model = getattr(covey, name)(2, bounds=covey.Box(a=(0, 1), b=(0, 1)), epsilon=1.0)
+    fitted = vars(model.fit(pa.table({"a": [0.1, 0.9] * 50, "b": [0.2, 0.8] * 50})))
+    assert documented(model.__doc__, "Attributes").keys() == {each for each in fitted if re.match(r"[a-z].*_$", each)}
+
+
+@pytest.mark.parametrize("name", [*DESCRIBED, "Ledger"])
+def test_the_examples_of_docstrings_run(name):
+    thing = DESCRIBED.get(name, covey.Ledger)
+    parser, words = doctest.DocTestParser(), inspect.getdoc(thing)
+    failed, _ = doctest.DocTestRunner(verbose=False).run(parser.get_doctest(words, {}, name, None, 0))
+    assert failed == 0
 
 
 def test_the_docstring_check_can_fail():
-    assert documented("a, b : two. c : three.\n    d : four") == {"a", "b", "c", "d"}
-    assert "epsilon" not in documented("we speak of epsilon: a lot")
+    def example(a, *, b=1):
+        """..."""
+
+    head = "Words.\n\n    Parameters\n    ----------\n"
+    good = head + "    a : int\n        One.\n    b : int, default=1\n        Two.\n\n    Attributes\n    ----------\n"
+    assert documented(good) == {"a": "int", "b": "int, default=1"}
+    assert undocumented(example, good) == []
+    assert undocumented(example, good.replace("a : int", "a :")) == ["a"]
+    assert undocumented(example, good.replace("        One.\n", "")) == ["a"]
+    assert undocumented(example, good.replace("default=1", "default=2")) == ["b, default=1"]
+    assert undocumented(example, good.replace("    b :", "    c :")) == ["b", "c"]
+    assert documented("we speak of epsilon : a lot") == {}
 
 
 @pytest.mark.parametrize("row", ALGORITHMS.values(), ids=list(ALGORITHMS))

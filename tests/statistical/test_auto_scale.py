@@ -1,4 +1,4 @@
-"""Every release of `auto` has the noise that docs/auto.md promises; noise a tenth too small is refused.
+"""Every release of `auto` has the noise that docs/guide/auto.md promises; noise a tenth too small is refused.
 
 `auto` runs behind a curator that keeps noisy minus exact. The promise is written down here again, from the budget table
 and the proof notes, not read from the mechanisms: the share of epsilon, and how far one row can move a statistic.

@@ -34,8 +34,44 @@ def blocks(page: str, language: str) -> list[str]:
 
 def test_the_documents_are_there():
     wanted = {"README.md", "PRIVACY.md", "CONTRIBUTING.md", "CHANGELOG.md"}
-    wanted |= {f"docs/{name}.md" for name in ("cli", "algorithms", "release-format", "pitfalls")}
+    wanted |= {f"docs/reference/{name}.md" for name in ("cli", "algorithms", "release-format")}
+    wanted |= {"docs/README.md", "docs/guide/pitfalls.md"}
     assert wanted <= set(NAMES)
+
+
+ROOMS = {"guide", "reference", "papers", "decisions", "audit"}
+
+
+def test_every_page_has_a_room_and_stands_in_the_index():
+    inside = [page.relative_to(ROOT / "docs") for page in PAGES if page.is_relative_to(ROOT / "docs")]
+    assert {page.parts[0] for page in inside} == {*ROOMS, "README.md"}
+    index = re.findall(r"^\| \[[^]]+\]\(([^)]+)\) \| \S", text("docs/README.md"), flags=re.MULTILINE)
+    assert len(index) == len(set(index))
+    assert {each for each in index if not each.startswith("../")} == {str(page) for page in inside} - {"README.md"}
+
+
+def test_the_readme_lists_a_dozen_pages_at_most():
+    listed = re.findall(r"^\| .*", text("README.md").partition("## Where to read on")[2], flags=re.MULTILINE)[1:]
+    assert 6 < len(listed) <= 12
+    assert all(row.partition(" | ")[0].count("](") == 1 for row in listed)
+    assert "(docs/README.md)" in listed[-1]
+
+
+NOTES = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "src").rglob("*.md"))]
+
+
+def long_lines(page: str) -> list[str]:
+    return [line for line in page.splitlines() if len(line) > 140 and not line.startswith("|")]
+
+
+@pytest.mark.parametrize("name", [*NAMES, *NOTES])
+def test_lines_are_wrapped_but_for_tables(name):
+    assert long_lines(text(name)) == []
+
+
+def test_the_check_of_lines_can_fail():
+    assert long_lines("word " * 29) != []
+    assert long_lines("| " + "word " * 40) == []
 
 
 # --- links, names, hygiene --------------------------------------------------------------------------------------------
@@ -157,7 +193,7 @@ def undocumented(group: click.Group, page: str, path: str = "covey") -> list[str
 
 
 def test_every_command_and_option_is_documented():
-    assert undocumented(cli, text("docs/cli.md")) == []
+    assert undocumented(cli, text("docs/reference/cli.md")) == []
 
 
 def test_the_check_of_commands_can_fail():
@@ -170,19 +206,19 @@ def test_the_check_of_commands_can_fail():
 
 @pytest.mark.parametrize("name", registry.ALGORITHMS)
 def test_every_algorithm_has_a_section_that_names_its_parameters(name):
-    words = section(text("docs/algorithms.md"), name)
+    words = section(text("docs/reference/algorithms.md"), name)
     assert len(words) > 100
     assert [each for each in registry.ALGORITHMS[name].parameters if f"`{each}`" not in words] == []
 
 
 def test_every_field_of_a_release_is_described():
-    page = text("docs/release-format.md")
+    page = text("docs/reference/release-format.md")
     fields = [f.encode_name for kind in (Document, Certificate, Synopsis) for f in msgspec.structs.fields(kind)]
     assert [field for field in fields if f"`{field}`" not in page] == []
 
 
 def test_the_example_document_is_a_release():
-    example = blocks(text("docs/release-format.md"), "json")[0]
+    example = blocks(text("docs/reference/release-format.md"), "json")[0]
     release = Release.from_json(example.encode())
     assert release.certificate.statement.startswith(json.loads(example)["statement"].rstrip(" …"))
 
@@ -213,7 +249,7 @@ def test_the_changelog_knows_this_version():
     ],
 )
 def test_privacy_says_what_is_not_promised(words):
-    assert words in text("PRIVACY.md")
+    assert words in " ".join(text("PRIVACY.md").split())
 
 
 def test_decisions_have_context_decision_and_consequences():

@@ -24,7 +24,7 @@ def blocks(name: str, language: str) -> list[str]:
 
 
 def test_the_guide_runs_from_the_first_line_to_the_last(tmp_path):
-    script = "\n".join(blocks("docs/coresets.md", "python"))
+    script = "\n".join(blocks("docs/guide/coresets.md", "python"))
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
@@ -66,7 +66,7 @@ def test_files_are_read_without_covey_as_the_page_says(tmp_path):
     made = Coreset.stream([made_up()], 5)
     made.save(tmp_path / "coreset.json")
     made.save(tmp_path / "coreset.parquet")
-    snippets = [each for each in blocks("docs/release-format.md", "python") if "coreset" in each]
+    snippets = [each for each in blocks("docs/reference/release-format.md", "python") if "coreset" in each]
     assert len(snippets) == 2
     for snippet in snippets:
         assert "covey import" not in snippet
@@ -78,18 +78,18 @@ def test_files_are_read_without_covey_as_the_page_says(tmp_path):
 
 
 def made_up() -> Coreset:
-    release = json.loads(blocks("docs/release-format.md", "json")[0])
+    release = json.loads(blocks("docs/reference/release-format.md", "json")[0])
     release["coreset"] = {"points": [[-74.0, 40.8], [-73.95, 40.75]], "weights": [12.5, -3.0], "cells": None}
     return Coreset.of(Release.from_json(json.dumps(release).encode()))
 
 
 def test_every_field_of_a_coreset_file_is_described():
-    page = (ROOT / "docs/release-format.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/reference/release-format.md").read_text(encoding="utf-8")
     fields = [field.encode_name for kind in (CoresetDocument, WeightedPoints) for field in msgspec.structs.fields(kind)]
     assert [field for field in fields if f"`{field}`" not in page] == []
 
 
 def test_every_public_method_of_a_coreset_is_in_the_guide():
-    page = (ROOT / "docs/coresets.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/guide/coresets.md").read_text(encoding="utf-8")
     methods = [name for name, body in vars(Coreset).items() if not name.startswith("_") and callable(body)]
     assert [name for name in methods if not re.search(rf"\b{name}\b", page)] == []

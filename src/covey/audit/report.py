@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+import textwrap
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -176,24 +177,26 @@ def markdown(found: Sequence[Line], facts: dict[str, Any], done: Pairs, *, besid
     table = [HEADERS, ["---"] * len(HEADERS), *(line.cells() for line in found)]
     missing = [each for line in found for each in line.missing]
     short = weak(done)
-    return "\n".join(
-        [
-            "# The latest audit",
-            "",
-            f"Covey attacks itself: this run {verdict}. {_sizes(facts)}",
-            *(["", f"**Note.** {facts['note']}", ""] if facts.get("note") else []),
-            "`report.html` has the pictures and every event, `results.json` every number.",
-            *([f"Other attacks: {', '.join(f'[{each}]({each})' for each in beside)}."] if beside else []),
-            "",
-            *("| " + " | ".join(row) + " |" for row in table),
-            "",
-            *(f"- **{name}**: {words}" for name, words in READING.items()),
-            *(["", "Not run:", "", *(f"- {each}" for each in missing)] if missing else []),
-            *(
-                ["", "Attacks that fell short of 0.9 of the claim:", "", *(f"- {each}" for each in short)]
-                if short
-                else []
-            ),
-            METHOD,
-        ]
-    )
+    written = [
+        "# The latest audit",
+        "",
+        f"Covey attacks itself: this run {verdict}. {_sizes(facts)}",
+        *(["", f"**Note.** {facts['note']}", ""] if facts.get("note") else []),
+        "`report.html` has the pictures and every event, `results.json` every number.",
+        *([f"Other attacks: {', '.join(f'[{each}]({each})' for each in beside)}."] if beside else []),
+        "",
+        *("| " + " | ".join(row) + " |" for row in table),
+        "",
+        *(f"- **{name}**: {words}" for name, words in READING.items()),
+        *(["", "Not run:", "", *(f"- {each}" for each in missing)] if missing else []),
+        *(["", "Attacks that fell short of 0.9 of the claim:", "", *(f"- {each}" for each in short)] if short else []),
+    ]
+    return "\n".join([*map(_wrapped, written), METHOD])
+
+
+def _wrapped(line: str) -> str:
+    """A line of the page, no longer than those of the other pages; rows of a table are left as they are."""
+    if line.startswith("|"):
+        return line
+    indent = "  " if line.startswith("- ") else ""
+    return textwrap.fill(line, 140, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

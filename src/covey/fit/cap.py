@@ -1,4 +1,4 @@
-"""People with several rows: what `person=` and `rows_per_person=` mean, and what they cost. Guide: docs/people.md.
+"""People with several rows: what `person=` and `rows_per_person=` mean, and what they cost (docs/guide/people.md).
 
 At most m rows of a person count, and each row costs so little that m of them together cost what the user named
 (budget/accounting/groups.md). With "auto", m is a noisy quantile of rows per person, paid for from the same epsilon.

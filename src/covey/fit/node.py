@@ -1,4 +1,4 @@
-"""What a node does at home: it thins its own rows by its own zones, before anything is sent (docs/zones.md)."""
+"""What a node does at home: it thins its own rows by its own zones, before anything is sent (docs/guide/zones.md)."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The epsilon that the user names holds for the whole. The algorithm runs on the sample with a larger one, solved for so
 that amplify(compose(everything on the sample)) is what was named (budget/accounting/amplify.md). Guide:
-docs/sampling.md.
+docs/guide/sampling.md.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from covey.public import Domain, Neighbours
 USUAL_TARGET = Fraction(1, 20)
 LARGEST_SIZE = 10**12
 SIZE_SHARE = (1, 49)  # of epsilon: 2% for the noisy number of rows, where a size needs it
-SAMPLING, NOISE = 0.1, 25.0  # calibrated on made-up data: docs/sampling.md says how
+SAMPLING, NOISE = 0.1, 25.0  # calibrated on made-up data: docs/guide/sampling.md says how
 MEANING = (
     'must be None, a rate such as 0.01, a whole number of rows, "auto", or "auto:" and a target error ("auto:0.02")'
 )

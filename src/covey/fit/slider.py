@@ -73,14 +73,42 @@ def fit_levels(
 ) -> LevelSet:
     """All privacy levels of the rows, for the epsilon of the least private one, charged before a row is read.
 
-    data, bounds, ledger, dataset, engine, random_state : as in `KMeans`; 1 to 4 columns. levels : pairs of a name and
-    an epsilon, most private first. per_axis : cells of the grid along each axis, a power of two; by default from the
-    noisy number of rows. person, rows_per_person : the column that says whose a row is, and how many rows of a person
-    count, a number. zones : regions with a stricter promise (covey.fit.zones), not together with person.
-    progress(done, of, what), cancelled() : for long work; cancelling raises `Cancelled`, and a charge stays.
-
     Guarantee: all levels together are epsilon-DP under add/remove of a person (of a row, without one) with the last
     level's epsilon; a single level, and everything computed from it here, with its own.
+
+    Parameters
+    ----------
+    data : array, frame, Arrow table, or path
+        The private rows, as for `KMeans.fit`; not on Spark.
+    bounds : Box, Ball, pair of arrays, or pair of numbers
+        Public limits of 1 to 4 columns, as in `KMeans`.
+    levels : sequence of Level or of pairs of a name and an epsilon, default=USUAL_LEVELS
+        The most private one first.
+    per_axis : int or None, default=None
+        Cells of the grid along each axis, a power of two; None to choose by the noisy number of rows.
+    person : str or None, default=None
+        The column that says whose a row is; None when each row is a person.
+    rows_per_person : int, default=1
+        How many rows of a person count at most.
+    zones : GeoJSON, path, pairs, Zones, or None, default=None
+        Regions with a stricter promise, as in `KMeans`; not together with person.
+    ledger : Ledger, path, or None, default=None
+        What the levels are charged to.
+    dataset : str or None, default=None
+        The name of the data set in the ledger.
+    engine : {'auto', 'memory', 'files'}, default='auto'
+        Where the rows are worked on.
+    random_state : int or None, default=None
+        None draws all noise from the operating system. A seed makes levels reproducible and **not private**.
+    progress : callable or None, default=None
+        Called with (done, of, what) during long work.
+    cancelled : callable or None, default=None
+        Asked during long work; once it says yes, `Cancelled` is raised, and a charge stays.
+
+    Returns
+    -------
+    LevelSet
+        All levels, to slide between at no further cost.
     """
     checked = check_levels(levels)
     who = check_person(Person(person, rows_per_person), checked, zones)

@@ -1,4 +1,4 @@
-"""Zones: public regions whose rows are promised more. What `zones=` means; docs/zones.md is the guide.
+"""Zones: public regions whose rows are promised more. What `zones=` means; docs/guide/zones.md is the guide.
 
 A zone with epsilon ε_z keeps each of its rows with probability q = (e^ε_z - 1)/(e^ε - 1), rounded down to a multiple of
 2^-64, before anything else happens; under add/remove such a row then enjoys (ε_z, q·δ). Proof: private/narrowed.
@@ -22,8 +22,8 @@ from covey.budget.accounting.promise import Promise, ZonePromises
 from covey.errors import FormatError, ParameterError
 from covey.events import exactly, float_at_least
 from covey.fit.witness import find_rows
-from covey.geo.areas import Area, Regions
-from covey.geo.geojson import Region, find_axes, is_map, read_json
+from covey.geo.areas import Area, Regions, check_world
+from covey.geo.geojson import Region, find_axes, read_json
 from covey.noise.coins import Probability, exp_bounds
 from covey.noise.source import Source, new_key
 from covey.private.narrowed.zones import ALWAYS, Coins, ZonedTable
@@ -31,7 +31,6 @@ from covey.private.tables.base import Table
 from covey.public import Box, Domain, Neighbours, Person
 
 MOST_ZONES, MOST_KINDS, MOST_EDGES = 1_000, 64, 100_000
-WORLD = (180.0, 90.0)
 FARTHEST = 1e6  # half-widths of the domain: a corner beyond is in other units
 NOTE = (
     "rows in a zone (or people with a row in it) were kept with its rate before anything else was done, and are "
@@ -74,7 +73,23 @@ class Zone:
 
 @dataclass(frozen=True, eq=False)
 class Zones:
-    """Zones as the user declares them. Where they overlap, the strictest counts."""
+    """Zones as the user declares them. Where they overlap, the strictest counts. `Zones.read` makes them.
+
+    Parameters
+    ----------
+    zones : tuple of Zone
+        A name, an epsilon and a region each.
+    lon : str or None, default=None
+        The column that holds the longitudes of polygons; None to find it by its name.
+    lat : str or None, default=None
+        The same for latitudes.
+
+    Examples
+    --------
+    >>> from covey import Box, Zones
+    >>> [zone.name for zone in Zones.read([(Box(lon=(-74.02, -74.0), lat=(40.7, 40.72)), 0.1)]).zones]
+    ['zone 1']
+    """
 
     zones: tuple[Zone, ...]
     lon: str | None = None
@@ -84,8 +99,15 @@ class Zones:
     def read(cls, source: Any, *, lon: str | None = None, lat: str | None = None) -> Zones:
         """Zones from GeoJSON (a document or the path of a file) or from pairs of a Box and an epsilon.
 
-        Every Feature is a zone: a Polygon or MultiPolygon with a property "epsilon", or "level" with the name of one
-        of the usual privacy levels; "name" is shown in certificates. lon, lat : the columns that polygons are in.
+        Parameters
+        ----------
+        source : dict, str, path, list of pairs, or Zones
+            In GeoJSON every Feature is a zone: a Polygon or MultiPolygon with a property "epsilon", or "level" with
+            the name of one of the usual privacy levels; "name" is shown in certificates.
+        lon : str or None, default=None
+            The column that holds the longitudes of polygons; None to find it by its name.
+        lat : str or None, default=None
+            The same for latitudes.
         """
         if isinstance(source, cls):
             return source
@@ -120,7 +142,7 @@ class Zones:
         mine = [each.region for each in zones]
         regions = [each for each in mine if isinstance(each, Region)]
         axes = self._axes(domain) if regions else (0, 0)
-        _check_world(regions, domain, axes)
+        check_world(regions, domain, axes)
         polygons = [_on_lattice(edges, domain, axes) for region in regions for edges in region.polygons]
         boxes = [_box_on_lattice(each, domain) for each in mine if isinstance(each, Box)]
         corners = np.array(boxes, dtype=np.float64).reshape(len(boxes), 2, domain.dimension)
@@ -198,31 +220,6 @@ def _pair(pair: Any, number: int) -> Zone:
     if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2 or not isinstance(pair[0], Box):
         raise ParameterError("zones", "must be pairs of a Box and an epsilon: (Box(lon=(1, 2), lat=(3, 4)), 0.1)")
     return Zone(f"zone {number}", _amount(pair[1], number), pair[0])
-
-
-def _check_world(regions: Sequence[Region], domain: Domain, axes: tuple[int, int]) -> None:
-    """Refuse a polygon that leaves the map of the world, or may: the rows that it means would be on the other side.
-
-    An edge over more than half of the world is one that goes the other way round to many a reader; one from end to
-    end of the map goes nowhere else.
-    """
-    reach = [abs(domain.middle[axis]) + domain.half[axis] for axis in axes]
-    if domain.columns is None:
-        earth = domain.dimension == 2 and reach == list(WORLD)
-    else:
-        earth = is_map([domain.names[axis] for axis in axes]) and all(a <= b for a, b in zip(reach, WORLD, strict=True))
-    for edges in (edges for each in regions for edges in each.polygons if earth):
-        if (np.abs(edges) > (*WORLD, *WORLD)).any():
-            raise ParameterError(
-                "zones", "a polygon reaches beyond longitude 180 or latitude 90; cut it in two at the 180th meridian"
-            )
-        across = np.abs(edges[:, 2] - edges[:, 0])
-        if ((across > WORLD[0]) & (across < 2 * WORLD[0])).any():
-            raise ParameterError(
-                "zones",
-                "an edge of a polygon spans more than 180 degrees of longitude; cut the polygon in two at the 180th "
-                "meridian if it goes across, or else give the edge corners in between",
-            )
 
 
 def _on_lattice(edges: NDArray[np.float64], domain: Domain, axes: tuple[int, int]) -> NDArray[np.float64]:

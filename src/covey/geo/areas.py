@@ -1,11 +1,12 @@
 """Where zones are, on the lattice of a domain: public geometry that rows and grids are compared with.
 
 Membership of a row is decided from its lattice point alone, by arithmetic on that one point: total, the same in every
-batch. A row within two lattice steps of a border is inside. docs/zones.md is the guide.
+batch. A row within two lattice steps of a border is inside. docs/guide/zones.md is the guide.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -13,11 +14,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.geo.geojson import inside
+from covey.errors import ParameterError
+from covey.geo.geojson import Region, inside, is_map
 from covey.public import Domain
 
 Bits = NDArray[np.bool_]
 Rows = NDArray[np.int32]  # lattice rows, one column per row
+WORLD = (180.0, 90.0)  # degrees of longitude and latitude
 BORDER = 2.0  # lattice steps: more than a row is moved by on its way to the lattice of a box or a ball
 _LOOKUP = 256  # cells per axis of the table that answers for most rows
 _BLOCK = 1 << 20
@@ -194,3 +197,28 @@ class Regions:
             left &= ~within
         found[0] = left
         return found
+
+
+def check_world(regions: Sequence[Region], domain: Domain, axes: tuple[int, int]) -> None:
+    """Refuse a polygon that leaves the map of the world, or may: the rows that it means would be on the other side.
+
+    An edge over more than half of the world is one that goes the other way round to many a reader; one from end to
+    end of the map goes nowhere else.
+    """
+    reach = [abs(domain.middle[axis]) + domain.half[axis] for axis in axes]
+    if domain.columns is None:
+        earth = domain.dimension == 2 and reach == list(WORLD)
+    else:
+        earth = is_map([domain.names[axis] for axis in axes]) and all(a <= b for a, b in zip(reach, WORLD, strict=True))
+    for edges in (edges for each in regions for edges in each.polygons if earth):
+        if (np.abs(edges) > (*WORLD, *WORLD)).any():
+            raise ParameterError(
+                "zones", "a polygon reaches beyond longitude 180 or latitude 90; cut it in two at the 180th meridian"
+            )
+        across = np.abs(edges[:, 2] - edges[:, 0])
+        if ((across > WORLD[0]) & (across < 2 * WORLD[0])).any():
+            raise ParameterError(
+                "zones",
+                "an edge of a polygon spans more than 180 degrees of longitude; cut the polygon in two at the 180th "
+                "meridian if it goes across, or else give the edge corners in between",
+            )

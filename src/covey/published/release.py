@@ -1,6 +1,6 @@
 """What gets published: centres, noisy sizes, and a certificate that says exactly what was promised to whom.
 
-A release file is one JSON document, readable without Covey; docs/release-format.md describes it.
+A release file is one JSON document, readable without Covey; docs/reference/release-format.md describes it.
 """
 
 from __future__ import annotations

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.errors import ParameterError
+from covey.geo.areas import WORLD
 from covey.geo.geojson import find_axes
 from covey.private.tables.frames import open_table
 from covey.public import Ball, Bounds, Box, Domain, Person, resolve_bounds
 from covey.studio.settings import ROW
-
-WORLD = (180.0, 90.0)
 
 
 @dataclass(frozen=True, kw_only=True)

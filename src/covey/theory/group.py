@@ -1,7 +1,7 @@
 """Group privacy of sampling (Blocki et al. 2021): what a release of a random sample promises to a group of people.
 
 A sample holds few of a group's members, so the group is far better hidden than "epsilon times its size" says. Every
-number here is an upper bound, computed with 80 digits and rounded up; docs/group-privacy.md has the proofs.
+number here is an upper bound, computed with 80 digits and rounded up; docs/guide/group-privacy.md has the proofs.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ see what doubles what; do not subtract them from a measured cost.
 
 Papers: STOC'09 is Feldman, Fiat, Kaplan, Nissim: Private Coresets (2009); AAAI'21 is Nguyen, Chaturvedi, Xu:
 Differentially Private k-Means via Exponential Mechanism and Max Cover (2021). Where Covey adds a constant, the proof is
-in docs/limits.md.
+in docs/reference/limits.md.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ def coreset_floor(
     """STOC'09 Claim 2.4: the additive error of every α-private coreset, by objective; error is the relative one, ϵ.
 
     The paper states Ω and leaves out the proof. The constants here are Covey's, under both relations, for data of at
-    least so many people as the statement says; docs/limits.md proves them. The value is 0 where `failure` is so large
-    that the argument says nothing.
+    least so many people as the statement says; docs/reference/limits.md proves them. The value is 0 where `failure` is
+    so large that the argument says nothing.
     """
     _positive("alpha", alpha)
     _between("failure", failure, 0, 1)
@@ -92,7 +92,7 @@ def coreset_floor(
     if objective not in ("k-median", "k-means", "k-center"):
         raise ParameterError("objective", "must be 'k-median', 'k-means' or 'k-center'")
     people = indistinguishable(alpha=alpha, failure=failure)
-    source = "STOC'09, Claim 2.4; constant: docs/limits.md"
+    source = "STOC'09, Claim 2.4; constant: docs/reference/limits.md"
     if objective == "k-center":
         return Bound(
             (1 - error) * diameter / 2 if people >= 1 else 0.0,

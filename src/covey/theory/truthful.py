@@ -1,7 +1,7 @@
 """How little a false report can gain when sites are chosen from a private coreset (STOC'09 §1.1).
 
 Feldman, Fiat, Kaplan and Nissim (2009) point out, after McSherry and Talwar (2007), that choosing places from a private
-coreset is an approximately truthful mechanism. docs/coresets.md derives the bound.
+coreset is an approximately truthful mechanism. docs/guide/coresets.md derives the bound.
 """
 
 from __future__ import annotations
@@ -32,9 +32,24 @@ def truthful_bound(
     the outcome, E[u | lie] <= factor·E[u | truth] + slack·max u, with factor = e^{gε} for g people who lie together.
     For pure epsilon also E[u | lie] - E[u | truth] <= share·max u, with share = tanh(gε/2).
 
-    neighbours : the relation of the certificate. A lie replaces a row. Under "replace-one" that is one step of ε; under
-    "add-remove" it is two (the true row leaves, the false one enters), and ε counts twice. Staying away altogether is
-    one step under "add-remove".
+    Parameters
+    ----------
+    epsilon : float
+        The epsilon of the certificate.
+    group : int, default=1
+        How many people agree on their lies.
+    delta : float, default=0.0
+        The delta of the certificate.
+    neighbours : {'replace-one', 'add-remove'}, default='replace-one'
+        The relation of the certificate. A lie replaces a row. Under "replace-one" that is one step of ε; under
+        "add-remove" it is two (the true row leaves, the false one enters), and ε counts twice. Staying away altogether
+        is one step under "add-remove".
+
+    Examples
+    --------
+    >>> from covey import truthful_bound
+    >>> round(truthful_bound(0.3).factor, 2)
+    1.35
     """
     steps = _whole(group) * (1 if Neighbours.parse(neighbours) is Neighbours.REPLACE_ONE else 2)
     for name, value, below in (("epsilon", epsilon, math.inf), ("delta", delta, 1.0)):

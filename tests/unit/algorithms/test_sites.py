@@ -299,7 +299,7 @@ def test_the_parameter_of_another_algorithm_is_not_read_as_a_file(town, capsys):
     assert "no parameter 'sites'" in err
 
 
-@pytest.mark.parametrize("page", ["sites", "limits"])
+@pytest.mark.parametrize("page", ["guide/sites", "reference/limits"])
 def test_the_examples_of_the_pages_run(page, capsys):
     text = (Path(__file__).parents[3] / "docs" / f"{page}.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)

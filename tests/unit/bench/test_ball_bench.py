@@ -96,7 +96,7 @@ def test_costs_equal_their_definition():
 
 def test_the_page_shows_the_tables_that_were_measured():
     root = Path(__file__).parents[3]
-    page = (root / "docs" / "ipsn17.md").read_text(encoding="utf-8")
+    page = (root / "docs" / "papers" / "ipsn17.md").read_text(encoding="utf-8")
     for name in ("table2.md", "slopes.md"):
         assert (root / "benchmarks" / "results" / "ipsn17" / name).read_text(encoding="utf-8") in page
 

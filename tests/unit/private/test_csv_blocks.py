@@ -143,7 +143,7 @@ def test_records_are_those_of_python_also_where_no_correct_writer_was(text, size
 
 
 def plain_twin(text: bytes, width: int, *, returns: bool) -> list[tuple[bytes | None, ...]]:
-    """The cells of every row, a byte at a time, as docs/files.md has it."""
+    """The cells of every row, a byte at a time, as docs/guide/files.md has it."""
     found, values, value, raw, state, doubled = [], [], b"", b"", "start", False
     for at, byte in enumerate(text[i : i + 1] for i in range(len(text))):
         if state != "quoted" and byte == b"\n":

@@ -638,8 +638,8 @@ def test_a_level_of_a_million_rows_is_quick(tmp_path):
 
 
 def test_the_examples_of_the_guide_are_taken(tmp_path):
-    """Every request that docs/studio.md shows, in its order, against a studio like the one it starts."""
-    page = (Path(__file__).parents[3] / "docs" / "studio.md").read_text()
+    """Every request that docs/guide/studio.md shows, in its order, against a studio like the one it starts."""
+    page = (Path(__file__).parents[3] / "docs" / "guide" / "studio.md").read_text()
     found = re.findall(
         r"""^(?:send|curl).*?"\$STUDIO/([^"]+)"(?: -d '([^']+)')?""", page, flags=re.MULTILINE | re.DOTALL
     )

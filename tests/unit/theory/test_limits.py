@@ -13,7 +13,7 @@ from covey.errors import ParameterError
 from covey.theory import limits
 from covey.theory.limits import Bound
 
-PAGE = Path(__file__).parents[3] / "docs" / "limits.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "limits.md"
 FUNCTIONS = (
     *("clustering_floor", "pure_clustering_floor", "coreset_floor", "indistinguishable", "packing_floor", "ball_floor"),
     *("exact_coreset_error", "small_coreset_error", "possible_coreset_error", "max_cover_ceiling"),

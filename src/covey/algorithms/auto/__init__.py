@@ -1,1 +1,4 @@
-"""The default: a tree of boxes in few columns, a private subspace and clipped residuals in many (docs/auto.md)."""
+"""The default: a tree of boxes in few columns, a private subspace and clipped residuals in many.
+
+Guide: docs/guide/auto.md.
+"""

@@ -1,4 +1,7 @@
-"""`auto`: Covey's default. Every choice is made from public or already released numbers; docs/auto.md has the table."""
+"""`auto`: Covey's default. Every choice is made from public or already released numbers.
+
+docs/guide/auto.md has the table of them.
+"""
 
 from __future__ import annotations
 

@@ -17,22 +17,23 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from covey.budget.accounting.accountant import Cost
 from covey.budget.accounting.amounts import Amount
-from covey.budget.accounting.promise import Kind, Promise, ZonePromises
+from covey.budget.accounting.promise import Promise, ZonePromises
 from covey.budget.ledger import anchor as anchors
-from covey.budget.ledger import rules
-from covey.budget.ledger.chain import Entry, State, linked
+from covey.budget.ledger import rules, views
+from covey.budget.ledger.chain import Entry, State
 from covey.budget.ledger.inspection import inspected
 from covey.budget.ledger.records import Account, Finished, Head, Receipt, Report, cost_of
-from covey.budget.ledger.store import Store, append
+from covey.budget.ledger.store import Store
 from covey.errors import LedgerError, ParameterError
 
 PathLike = str | os.PathLike[str]
+View = tuple[sqlite3.Connection, State]
 
 
 class Ledger:
@@ -40,6 +41,14 @@ class Ledger:
 
     Safe for several processes and threads: each call is one transaction. A copy is the same ledger, for a budget that
     could be copied would be no budget.
+
+    Examples
+    --------
+    >>> from covey import KMeans, Ledger
+    >>> ledger = Ledger.memory(dataset="trips", epsilon=3)
+    >>> model = KMeans(2, epsilon=1, bounds=(0, 1), ledger=ledger, dataset="trips").fit([[0.2, 0.3], [0.8, 0.9]])
+    >>> print(ledger.datasets()["trips"].remaining.epsilon)
+    2
     """
 
     def __init__(self, store: Store, key: str | None = None, *, accepts: bool = False) -> None:
@@ -58,10 +67,26 @@ class Ledger:
         neighbours: str = "add-remove",
         person: str | None = None,
     ) -> Ledger:
-        """A ledger that ends with this process. Without `epsilon` its data set has no limit."""
+        """A ledger that ends with this process.
+
+        Parameters
+        ----------
+        dataset : str, default='data'
+            The name of its first data set.
+        epsilon : number or None, default=None
+            What may be spent on the data set in all, rounded down to 1e-9; None for no limit.
+        delta : number, default=0
+            The same for delta, rounded down to 1e-18.
+        neighbours : {'add-remove', 'replace-one'}, default='add-remove'
+            The relation of the data set's promises, for good.
+        person : str or None, default=None
+            The column whose equal values make one person, for good; None where the promises are for rows.
+        """
         total = rules.totals(epsilon=epsilon, delta=delta, unlimited=True)
         kind = rules.kind_of(neighbours, person)
-        return cls._started(Store(None), rules.text("dataset", dataset), total, kind, anchor=None)
+        store = Store(None)
+        views.start(store, rules.text("dataset", dataset), total, kind, anchor=None)
+        return cls(store)
 
     @classmethod
     def create(
@@ -77,25 +102,44 @@ class Ledger:
     ) -> Ledger:
         """A new ledger file with one data set; refuses to touch a file that exists.
 
-        neighbours, person: the type of the data set's promises, for good. person names the column whose equal values
-        make one person; without it the promises are for rows. anchor: where to keep the anchor file, best on another
-        disk or machine; its folder must exist.
-        Totals are rounded down to 1e-9 (epsilon) and 1e-18 (delta).
+        Parameters
+        ----------
+        path : str or path
+            The file to make, on a file system whose locks work.
+        dataset : str
+            The name of its first data set.
+        epsilon : number
+            What may be spent on the data set in all, rounded down to 1e-9.
+        delta : number, default=0
+            The same for delta, rounded down to 1e-18.
+        neighbours : {'add-remove', 'replace-one'}, default='add-remove'
+            The relation of the data set's promises, for good.
+        person : str or None, default=None
+            The column whose equal values make one person, for good; None where the promises are for rows.
+        anchor : str, path or None, default=None
+            Where to keep the anchor file, best on another disk or machine; its folder must exist.
         """
         name = rules.text("dataset", dataset)
         total, kind = rules.totals(epsilon=epsilon, delta=delta, unlimited=False), rules.kind_of(neighbours, person)
         store = Store(Path(path))
         store.create()
         try:
-            return cls._started(store, name, total, kind, anchor=None if anchor is None else os.path.abspath(anchor))
+            views.start(store, name, total, kind, anchor=None if anchor is None else os.path.abspath(anchor))
         except BaseException:
             with suppress(OSError):
                 os.unlink(path)
             raise
+        return cls(store)
 
     @classmethod
     def open(cls, path: PathLike) -> Ledger:
-        """The ledger in a file, checked: its chain, its head and its anchor."""
+        """The ledger in a file, checked: its chain, its head and its anchor.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, made by `create` or `covey ledger init`.
+        """
         ledger = cls(Store(Path(path)))
         with ledger._reading():
             return ledger
@@ -114,17 +158,6 @@ class Ledger:
         anchors.start(state)
         return cls.open(path)
 
-    @classmethod
-    def _started(cls, store: Store, name: str, total: rules.Units | None, kind: Kind, *, anchor: str | None) -> Ledger:
-        state, ledger, salt = State(), os.urandom(16).hex(), os.urandom(32).hex()
-        with store.transaction(write=True, fresh=True) as connection:
-            _append(connection, state, "open", ledger=ledger, anchor=anchor, receipt=salt)
-            _add(connection, state, name, total, kind)
-        state.ledger, state.anchor, state.salt = ledger, anchor, salt
-        if anchor is not None:
-            anchors.start(state)
-        return cls(store)
-
     def add(
         self,
         dataset: str,
@@ -140,7 +173,7 @@ class Ledger:
         with self._writing() as (connection, state):
             if name in state.totals:
                 raise LedgerError(f"{self._store.where}: has a data set '{name}' already; totals cannot be changed")
-            _add(connection, state, name, total, kind)
+            views.write_dataset(connection, state, name, total, kind)
 
     def price(self, dataset: str, promise: Promise, *, zones: ZonePromises | None = None) -> Cost:
         """What a promise would be charged, in the type of the data set; refused as `charge` would refuse it."""
@@ -175,7 +208,7 @@ class Ledger:
             if key is not None:
                 hashed = rules.bound_key(state, dataset, key=key, parameters=parameters, where=where)
             rules.affordable(state, dataset, price.units)
-            entry = _append(
+            entry = views.write(
                 connection,
                 state,
                 "charge",
@@ -224,7 +257,7 @@ class Ledger:
                 document = rules.document(connection, release, where=where)
             else:
                 hashed = rules.document_hash(document)
-                release = _append(connection, state, "release", charge=number, document=hashed)
+                release = views.write(connection, state, "release", charge=number, document=hashed)
                 connection.execute("INSERT INTO releases VALUES (?, ?)", (release.sequence, document))
         return Finished(release.sequence, release.hash, document)
 
@@ -283,32 +316,11 @@ class Ledger:
         """
         return Ledger(self._store, self._key, accepts=True)
 
-    @contextmanager
-    def _reading(self) -> Iterator[tuple[sqlite3.Connection, State]]:
-        """A checked, unchanging view. While it lasts no charge can be committed, so the anchor cannot overtake it."""
-        with self._store.transaction(write=False) as connection:
-            state = self._store.state(connection)
-            anchors.check(state, where=self._store.where)
-            yield connection, state
+    def _reading(self) -> AbstractContextManager[View]:
+        return views.reading(self._store)
 
-    @contextmanager
-    def _writing(self) -> Iterator[tuple[sqlite3.Connection, State]]:
-        """A checked view that may be added to: all or nothing, durable and anchored afterwards."""
-        with ExitStack() as until_anchored:
-            with self._store.transaction(write=True) as connection:
-                state = self._store.state(connection)
-                until_anchored.enter_context(anchors.held(state.anchor))
-                anchors.check(state, where=self._store.where)
-                before = state.head
-                yield connection, state
-            self._store.remember(state.head)
-            if state.anchor is not None and state.head != before:
-                try:
-                    anchors.advance(state)
-                except LedgerError as error:
-                    raise LedgerError(
-                        f"entry {state.head[0]} is in the ledger, but its anchor is not: {error}"
-                    ) from error
+    def _writing(self) -> AbstractContextManager[View]:
+        return views.writing(self._store)
 
     def __repr__(self) -> str:
         try:
@@ -332,18 +344,3 @@ class Ledger:
 def _reopened(path: str, key: str | None, accepts: bool) -> Ledger:
     opened = Ledger.open(path).with_key(key)
     return opened.converting() if accepts else opened
-
-
-def _add(connection: sqlite3.Connection, state: State, dataset: str, total: rules.Units | None, kind: Kind) -> None:
-    """Write a data set with its total and the type of its promises."""
-    epsilon, delta = total or (None, None)
-    fields = {"dataset": dataset, "relation": str(kind.relation), "unit": kind.unit}
-    _append(connection, state, "dataset", **fields, epsilon=epsilon, delta=delta)
-
-
-def _append(connection: sqlite3.Connection, state: State, kind: str, **fields: str | int | None) -> Entry:
-    """Write the next entry of the chain, inside the caller's transaction."""
-    entry = linked(state, kind, **fields)
-    append(connection, entry)
-    state.entries.append(entry)
-    return entry

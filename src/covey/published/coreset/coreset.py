@@ -39,11 +39,24 @@ FARTHEST = 1e9  # half-widths of the domain: centres beyond are in other units
 class Coreset:
     """Points and weights that stand for the rows of a release, with its certificate, which covers everything here.
 
-    points : (m, d) in the units of the data. weights : (m,) noisy numbers of rows. Some may be negative: noise of
-    either sign cancels in sums, and what is cut off at zero no longer does. cells : (m, d) the widths of the cell that
-    a point is the middle of, or None where points stand for themselves. columns : the names of the coordinates.
-    certificate : what was promised, to whom. objective : what it was made for; both may be asked.
-    origins : fingerprints of the releases it comes from, so that none is added twice.
+    `PrivateCoreset(...).fit(rows).coreset_` is one; each parameter is an attribute too.
+
+    Parameters
+    ----------
+    points : array of shape (m, d)
+        In the units of the data.
+    weights : array of shape (m,)
+        Noisy numbers of rows. Some may be negative: noise of either sign cancels in sums, cut off at zero it does not.
+    columns : sequence of str
+        The names of the coordinates.
+    certificate : Certificate
+        What was promised, to whom.
+    cells : array of shape (m, d) or None, default=None
+        The widths of the cell that each point is the middle of; None where points stand for themselves.
+    objective : {'k-means', 'k-median'}, default='k-means'
+        What it was made for; both may be asked.
+    origins : iterable of str or None, default=None
+        Fingerprints of the releases it comes from, so that none is added twice; None for one of its own.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The files of a coreset: JSON, and Parquet for large ones. docs/release-format.md describes both."""
+"""The files of a coreset: JSON, and Parquet for large ones. docs/reference/release-format.md describes both."""
 
 from __future__ import annotations
 

@@ -96,7 +96,16 @@ class CoresetStream:
     """Coresets that arrive one after another, as one of at most m points: merge and reduce.
 
     A binary tree: two coresets of the same height are merged, reduced to m points and carried one higher, so that
-    each point is redrawn only log2(batches) times and memory holds m points for each height. `disjoint` as in merge.
+    each point is redrawn only log2(batches) times and memory holds m points for each height.
+
+    Parameters
+    ----------
+    m : int
+        The most points of the result, at least 2.
+    disjoint : bool, default=False
+        Vouch that nobody is in two of the coresets, as in `Coreset.merge`.
+    random_state : int or None, default=None
+        A seed for the draws, which are public: it changes no promise.
     """
 
     def __init__(self, m: int, *, disjoint: bool = False, random_state: int | None = None) -> None:

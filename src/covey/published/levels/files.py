@@ -1,4 +1,4 @@
-"""A set of levels as one JSON document, readable without Covey: docs/slider.md describes it."""
+"""A set of levels as one JSON document, readable without Covey: docs/guide/slider.md describes it."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ALONE, SLIDER, RAW = CHOICES = ("in advance", "on the slider", "with sight of raw data")
 NOT_COVERED = f"level chosen with sight of raw data: {UNCOVERED}"
-HIDDEN_FACTOR = 0.03  # of the square of what may be hidden: calibrated, docs/slider.md says how
+HIDDEN_FACTOR = 0.03  # of the square of what may be hidden: calibrated, docs/guide/slider.md says how
 METRES = 111_320.0  # of a degree of latitude
 _UP, _SHORT = (Context(prec=digits, rounding=ROUND_CEILING) for digits in (60, 3))
 
@@ -111,7 +111,7 @@ def _errors_of_clusters(found: LevelSet, level: int, k: int) -> dict[str, Any]:
     average), and n rows then pay that much each. Rows in boxes that do not stand out are not clustered at all: they may
     cost what those boxes' counts say and a standard deviation more, h times the cost of the boxes that stand out
     (`cost_hidden`). Centres that miss such a mass are off in proportion to it and pay for the square: c·h², at most 1.
-    The factor is calibrated on public sets (docs/slider.md).
+    The factor is calibrated on public sets (docs/guide/slider.md).
     """
     centres, sizes = found.clusters(level, k)
     boxes = found.boxes(level)
