@@ -23,7 +23,7 @@ from covey.queries.cover import Cover
 from covey.queries.grid import Grid
 from covey.queries.intervals import CentreCounts
 from covey.queries.moments import MeanSums, SecondMoments, Variances
-from covey.queries.norms import AxisCounts, NormCounts
+from covey.queries.norms import NormCounts
 from covey.queries.residuals import ResidualSums
 from covey.queries.swaps import SwapGains
 from covey.queries.voronoi import VoronoiSums
@@ -52,7 +52,6 @@ def queries(domain: Domain) -> list:
         Count(domain),
         CellCounts(Grid(domain, 2)),
         NormCounts(domain, middle, edges),
-        AxisCounts(domain, middle, edges),
     ]
     return [*two, *counts, VoronoiSums([middle], domain)]
 

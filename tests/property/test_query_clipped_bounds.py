@@ -17,12 +17,12 @@ from covey.private.tables.frames import ArrayTable
 from covey.public import Domain, Neighbours
 from covey.queries.clipping import Clip, farthest
 from covey.queries.moments import MeanSums, SecondMoments
-from covey.queries.norms import AxisCounts, NormCounts
+from covey.queries.norms import NormCounts
 from covey.queries.projection import Projection
 from covey.queries.residuals import ResidualSums
 
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
-KINDS = ["mean", "mean l1", "second", "second l1", "norms", "axes"]
+KINDS = ["mean", "mean l1", "second", "second l1", "norms"]
 KINDS += ["residuals", "residuals l1", "residuals counts", "residuals l1 counts", "residuals projected"]
 BOTH_DOMAINS = pytest.mark.parametrize("ball", [False, True], ids=["box", "ball"])
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
@@ -95,10 +95,10 @@ def queries(draw, kind: str, domain: Domain):
     if kind.startswith(("mean", "second")):
         made = MeanSums if kind.startswith("mean") else SecondMoments
         return made(domain, draw(points(domain, 1))[0], draw(radii(domain)), norm=norm)
-    if kind in ("norms", "axes"):
+    if kind == "norms":
         some = draw(st.sets(st.floats(0, 3 * domain.limit) | st.integers(0, 5), min_size=1, max_size=6))
-        made, unit = NormCounts if kind == "norms" else AxisCounts, draw(st.sampled_from([1, 3, 2**20]))
-        return made(domain, draw(points(domain, 1))[0], sorted(map(float, some)), unit=unit)
+        unit = draw(st.sampled_from([1, 3, 2**20]))
+        return NormCounts(domain, draw(points(domain, 1))[0], sorted(map(float, some)), unit=unit)
     k = draw(st.integers(1, 4))
     each = draw(st.lists(radii(domain), min_size=k, max_size=k) | radii(domain))
     projection = draw(projections(domain)) if "projected" in kind else None
@@ -226,10 +226,6 @@ def twin(query, row: list[int]) -> dict[int, int]:
     if isinstance(query, NormCounts):
         squared = sum((x - c) ** 2 for x, c in zip(row, query.centre.tolist(), strict=True))
         return {sum(Fraction(r) ** 2 < squared for r in query.radii.tolist()): query.unit}
-    if isinstance(query, AxisCounts):
-        edges = query.edges.tolist()
-        aways = [abs(x - c) for x, c in zip(row, query.centre.tolist(), strict=True)]
-        return {j * (len(edges) + 1) + sum(edge < away for edge in edges): query.unit for j, away in enumerate(aways)}
     clip = query.clip
     j = label(query, row) if isinstance(query, ResidualSums) else 0
     y = clipped(row, clip.centres[j].tolist(), int(clip.radii[j]), clip.unit_limit, clip.norm)

@@ -14,7 +14,6 @@ from covey.public import Domain, Neighbours
 from covey.queries.base import Rows
 
 LARGEST_UNIT = 2**30
-MOST_EDGES = 255  # so that the number of a bucket is a byte
 
 
 def _ascending(name: str, values: ArrayLike) -> list[Fraction]:
@@ -82,51 +81,3 @@ class NormCounts:
     def within(self, noisy: NDArray[np.int64]) -> NDArray[np.float64]:
         """The noisy number of rows within each radius; it need not ascend."""
         return np.cumsum(self.counts(noisy))[:-1]
-
-
-class AxisCounts:
-    """For every axis, the number of rows whose |x_j - c_j| lies in [0, e1], (e1, e2], ..., (em, ∞): d·(m + 1) counts.
-
-    centre, edges : in lattice units; the centre is snapped, the edges serve every axis. Each row counts `unit` on
-    every axis.
-    """
-
-    name = "rows by distance along each axis"
-
-    def __init__(self, domain: Domain, centre: ArrayLike, edges: ArrayLike, *, unit: int = 1) -> None:
-        self.domain = domain
-        self.centre = _point(domain, centre)
-        exact = _ascending("edges", edges)
-        if len(exact) > MOST_EDGES:
-            raise ParameterError("edges", f"must be at most {MOST_EDGES}")
-        self.edges = np.array([float(edge) for edge in exact])
-        self.unit = _checked(unit)
-        self._whole = np.array([min(math.floor(edge), 2**30) for edge in exact], dtype=np.int32)
-
-    @property
-    def size(self) -> int:
-        return self.domain.dimension * (len(self.edges) + 1)
-
-    def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
-        """One row is in one bucket of every axis; a replaced row may change all of them."""
-        d, one = self.domain.dimension, self.unit
-        if neighbours is Neighbours.ADD_REMOVE:
-            return Sensitivity(l1=d * one, l2_squared=d * one**2, linf=one, coordinates=d, monotone=True)
-        return Sensitivity(l1=2 * d * one, l2_squared=2 * d * one**2, linf=one, coordinates=2 * d)
-
-    def accumulate(self, rows: Rows, out: NDArray[np.int64]) -> None:
-        d, buckets = self.domain.dimension, len(self.edges) + 1
-        away = np.abs(rows - self.centre.astype(np.int32)[:, None])
-        beyond = np.zeros(away.shape, dtype=np.uint8)
-        for edge in self._whole:  # a comparison a lane: three times as fast as a search for each number
-            beyond += away > edge
-        bucket = beyond + np.arange(0, d * buckets, buckets)[:, None]
-        out += self.unit * np.bincount(bucket.reshape(-1), minlength=self.size)
-
-    def counts(self, noisy: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The noisy number of rows of each axis and bucket, (d, m + 1); may be negative."""
-        return noisy.reshape(self.domain.dimension, -1) / self.unit
-
-    def within(self, noisy: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The noisy number of rows within each edge along each axis, (d, m)."""
-        return np.cumsum(self.counts(noisy), axis=1)[:, :-1]

@@ -14,7 +14,7 @@ from covey.noise.source import SeededSource
 from covey.public import Domain, Neighbours, resolve_bounds
 from covey.queries.clipping import Clip, farthest
 from covey.queries.moments import MeanSums, SecondMoments, Variances
-from covey.queries.norms import AxisCounts, NormCounts
+from covey.queries.norms import NormCounts
 from covey.queries.projection import Projection
 from covey.queries.residuals import ResidualSums
 
@@ -120,11 +120,11 @@ def test_counts_by_distance_attain_their_bounds():
     d = 5
     domain = domain_of(d)
     corner, middle = np.full(d, domain.limit), np.zeros(d, dtype=int)
-    for query in (NormCounts(domain, middle, [3, 9], unit=4), AxisCounts(domain, middle, [3, 9], unit=4)):
-        assert_reaches(total(query, corner), query.sensitivity(ADD), l1=1, l2=1, linf=1)
-        assert query.sensitivity(ADD).monotone
-        assert_reaches(total(query, corner) - total(query, middle), query.sensitivity(REPLACE), l1=1, l2=1, linf=1)
-        assert not query.sensitivity(REPLACE).monotone
+    query = NormCounts(domain, middle, [3, 9], unit=4)
+    assert_reaches(total(query, corner), query.sensitivity(ADD), l1=1, l2=1, linf=1)
+    assert query.sensitivity(ADD).monotone
+    assert_reaches(total(query, corner) - total(query, middle), query.sensitivity(REPLACE), l1=1, l2=1, linf=1)
+    assert not query.sensitivity(REPLACE).monotone
 
 
 def test_a_bound_that_is_too_small_is_caught():
@@ -147,7 +147,6 @@ def big_queries():
     yield MeanSums(domain_of(1), [0], 1)
     yield SecondMoments(domain_of(1), [0], 1)
     yield NormCounts(wide, np.zeros(784), np.arange(25) + 1.0, unit=2**20)
-    yield AxisCounts(wide, np.zeros(784), np.arange(25) + 1.0, unit=2**20)
 
 
 @pytest.mark.parametrize("query", list(big_queries()), ids=lambda query: f"{type(query).__name__}-{query.size}")
@@ -258,10 +257,6 @@ def test_counts_by_distance_mean_what_they_say():
     out = total(query, *rows).astype(np.int64)
     assert query.counts(out).tolist() == [2, 1, 1, 1]
     assert query.within(out).tolist() == [2, 3, 4]
-    axes = AxisCounts(domain, [1, 1], [0, 3.5, 4])
-    out = total(axes, *rows).astype(np.int64)
-    assert axes.counts(out).tolist() == [[2, 2, 0, 1], [2, 1, 1, 1]]
-    assert axes.within(out).tolist() == [[2, 4, 4], [2, 3, 4]]
 
 
 # Radii and refusals.
@@ -303,8 +298,6 @@ def test_a_row_one_step_away_fills_a_radius_of_one_step():
         lambda box: NormCounts(box, [0, 0], [1, math.inf]),
         lambda box: NormCounts(box, [0, 0], [1], unit=0),
         lambda box: NormCounts(box, [0], [1]),
-        lambda box: AxisCounts(box, [0, 0], [-1, 1]),
-        lambda box: AxisCounts(box, [0, 0], np.arange(256)),
     ],
 )
 def test_what_makes_no_sense_is_refused(make):
