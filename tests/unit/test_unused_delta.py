@@ -126,11 +126,11 @@ def test_auto_uses_a_delta_at_some_number_of_rows_or_at_none(d, k, epsilon, delt
 @pytest.mark.parametrize(("d", "k"), [(2, 1), (2, 3), (2, 15), (16, 5)])
 def test_balls_use_a_delta_at_some_number_of_rows_or_at_none(d, k, epsilon, delta):
     own = {name: value for name, value in ALGORITHMS["ball-coreset"].parameters.items() if name != "starts"}
-    settings = Settings.checked(domain_of(d), Neighbours.ADD_REMOVE, k=k, **own)
+    settings = Settings(domain=domain_of(d), neighbours=Neighbours.ADD_REMOVE, k=k, **own)
     left = after_size(epsilon, Neighbours.ADD_REMOVE)
     costs = []
     for size in (16, 2**12, 2**20, 2**30, MOST_ROWS):
-        _, demand, sizes = settings.rounds(size, k=k, epsilon=left, delta=delta, least=1)
+        _, demand, sizes = settings.rounds(size, epsilon=left, delta=delta, least=1)
         costs.append(make_plan(sizes, demand, epsilon=left, delta=delta, counted=True)[0].cost())
     public = {"domain": domain_of(d), "neighbours": Neighbours.ADD_REMOVE, "k": k, "epsilon": epsilon, "delta": delta}
     found = ALGORITHMS["ball-coreset"].uses_delta(**public, **own, starts=1)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, get_type_hints
 
 from covey.algorithms.auto.auto import auto
 from covey.algorithms.auto.auto import uses_delta as auto_uses_delta
@@ -22,7 +23,9 @@ from covey.algorithms.lloyd import lloyd
 from covey.algorithms.max_cover import max_cover
 from covey.algorithms.net_coreset import net_coreset
 from covey.algorithms.sites import sites
+from covey.checks import Ranges
 from covey.errors import ParameterError
+from covey.private.curator import Curator
 from covey.public import Neighbours
 
 BOTH = (Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE)
@@ -55,11 +58,24 @@ class Algorithm:
         asked = inspect.signature(self.run).parameters
         return {name: values[name] for name in values if name in asked}
 
-    def check_parameters(self, given: Mapping[str, Any]) -> None:
+    @cached_property
+    def ranges(self) -> dict[str, Ranges]:
+        """What the algorithm's own parameters may be, from its signature; any that declares nothing may be anything."""
+        hints = get_type_hints(self.run, include_extras=True)
+        return {name: Ranges.of(hints[name]) for name in self.parameters if name in hints}
+
+    def check_parameters(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters as the algorithm takes them, or an error that names the first that is unknown or wrong."""
         for name in given:
             if name not in self.parameters:
                 options = ", ".join(map(repr, self.parameters)) or "none"
                 raise ParameterError("algorithm_params", f"{self.name!r} has no parameter {name!r}; it has {options}")
+        ranges = self.ranges
+        return {name: ranges[name].read(name, given[name]) if name in ranges else given[name] for name in given}
+
+    def outcome(self, curator: Curator, values: Mapping[str, Any], own: Mapping[str, Any]) -> Outcome:
+        """The algorithm at work: `values` of SUPPLIED, and its own parameters, which are checked first."""
+        return self.run(curator, **self.supplied(values), **self.check_parameters(own))
 
 
 ALGORITHMS: dict[str, Algorithm] = {
