@@ -40,7 +40,7 @@ def test_a_declared_range_is_read_and_its_refusals_name_the_parameter(what):
     for value in good:
         assert row.check_parameters({"own": value}) == {"own": value}
     for value in bad:
-        with pytest.raises(ParameterError, match="^own: must be "):
+        with pytest.raises(ParameterError, match=r"^own: must be "):
             row.check_parameters({"own": value})
 
 
@@ -48,9 +48,9 @@ def test_a_number_or_a_text_is_refused_in_the_words_of_its_own_kind():
     ranges = Ranges.of(
         Annotated[int, Whole(1)] | Annotated[str, OneOf("all", says="must be 'all', or a number")] | None
     )
-    with pytest.raises(ParameterError, match="^c: must be a whole number"):
+    with pytest.raises(ParameterError, match=r"^c: must be a whole number"):
         ranges.read("c", 0)
-    with pytest.raises(ParameterError, match="^c: must be 'all', or a number"):
+    with pytest.raises(ParameterError, match=r"^c: must be 'all', or a number"):
         ranges.read("c", "some")
 
 

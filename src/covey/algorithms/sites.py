@@ -61,6 +61,11 @@ def sites(
     return Outcome(listed[taken], counts, {"site_numbers": taken.tolist(), "swaps": search.swaps})
 
 
+def some_sites(lower: Floats, upper: Floats, k: int, rng: np.random.Generator) -> dict[str, Any]:
+    """A list for a trial of `sites`: k + 3 places anywhere in a box."""
+    return {"sites": rng.uniform(lower, upper, (k + 3, len(lower))).tolist()}
+
+
 def read_sites(given: Any, domain: Domain, *, k: int) -> Floats:
     """The sites in lattice units, or an error that names what is wrong. All of it public."""
     if given is None:
