@@ -26,7 +26,7 @@ def blocks(language: str) -> list[str]:
 
 
 SOURCE, ROW = blocks("python")
-SECTION, NOTES, CHANGE = blocks("markdown")
+SECTION, CHANGE = blocks("markdown")
 
 
 def put(path: Path, *, after: str, line: str) -> None:
@@ -47,13 +47,8 @@ def followed(tmp_path_factory) -> Path:
     table = re.search(r"\*\*3\. Add the row.*?`(src/[\w/]+\.py)`, and `([^`]+)`", PAGE)
     row = f"{textwrap.indent(ROW.rstrip(), ' ' * 8)},\n"
     put(copy / table.group(1), after=r"^from covey\.algorithms\.sites [^\n]*\n", line=f"{table.group(2)}\n")
-    put(
-        copy / table.group(1),
-        after=r"^ALGORITHMS.*?^        \),\n(?=    \)\n\})",
-        line=f"{textwrap.indent(ROW.rstrip(), ' ' * 8)},\n",
-    )
+    put(copy / table.group(1), after=r"^ALGORITHMS.*?^        \),\n(?=    \)\n\})", line=row)
     put(copy / "docs/algorithms.md", after=r"\Z", line=f"\n{SECTION}")
-    put(copy / "docs/what-leaves.md", after=r"^## Parameters\n.*?\|\n(?=\n)", line=NOTES)
     put(copy / "CHANGELOG.md", after=r"\Z", line=CHANGE)
     return copy
 
