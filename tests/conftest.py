@@ -47,25 +47,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     return Scheduling(config, log)
 
 
-MOST_COLUMNS = {"exact-coreset": 3, "net-coreset": 7, "ball-coreset": 16}  # others take any number
-
-
 def settings_of(
     algorithm: str, *, d: int = 2, k: int = 3, edge: float = 1.0, neighbours: str = "add-remove"
 ) -> dict[str, object]:
     """What an algorithm needs to run on any data of d columns: a delta, or parameters of its own; or a skipped test."""
-    if neighbours not in ALGORITHMS[algorithm].neighbours:
+    row, corner = ALGORITHMS[algorithm], np.full(d, edge)
+    if neighbours not in row.neighbours:
         pytest.skip(f"{algorithm} is not for {neighbours}")
-    if d > MOST_COLUMNS.get(algorithm, d):
+    if row.most_columns is not None and d > row.most_columns:
         pytest.skip(f"{algorithm} refuses {d} columns")
-    own: dict[str, object] = {}
-    if algorithm == "ball-coreset":
-        own["too_few"] = "run"  # k rounds, however few rows there are
-    if algorithm == "sites":
-        own["sites"] = (np.linspace(-0.9, 0.9, (k + 3) * d).reshape(k + 3, d) * edge).tolist()
+    own = {**row.few_rows, **row.needs(-corner, corner, k, np.random.default_rng(0))}
     return {
         "algorithm": algorithm,
-        "delta": 1e-6 if ALGORITHMS[algorithm].guarantee == "approximate" else None,
+        "delta": 1e-6 if row.guarantee == "approximate" else None,
         "algorithm_params": own or None,
     }
 

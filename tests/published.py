@@ -19,6 +19,7 @@ import pandas as pd
 
 from conftest import settings_of
 from covey import Ball, Box, Coreset, Ledger, Release
+from covey.algorithms.coreset_methods import METHODS
 from covey.algorithms.registry import ALGORITHMS
 from covey.cli.main import main
 from covey.fit.fit import fit
@@ -264,7 +265,7 @@ def _cases() -> Iterator[tuple[str, Case]]:
         "people of auto",
         Case(partial(on_map, epsilon=2, person="who", rows_per_person="auto"), frozenset({"auto people"})),
     )
-    for method in ("auto", "grid", "net-coreset", "ball-coreset", "exact-coreset"):
+    for method in METHODS.values():
         yield f"coreset by {method}", Case(partial(one_coreset, method=method))
     yield "merged coresets", Case(merged)
     yield "levels", Case(levels)

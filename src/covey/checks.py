@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +32,109 @@ def positive(name: str, value: object) -> float:
     if not number or not 1e-9 <= value <= 1e9:  # type: ignore[operator]
         raise ParameterError(name, "must be a positive number, from 1e-9 to 1e9")
     return float(value)  # type: ignore[arg-type]
+
+
+class Range(ABC):
+    """What a parameter may be, beside its type in a signature: `rounds: Annotated[int, Whole(1, 1_000)] = 5`."""
+
+    @abstractmethod
+    def read(self, name: str, value: Any) -> Any:
+        """The value as formulas take it, or an error that names the parameter."""
+
+
+@dataclass(frozen=True)
+class Whole(Range):
+    """A whole number of this range."""
+
+    least: int
+    most: int = 10**6
+
+    def read(self, name: str, value: Any) -> int:
+        return whole_number(name, value, least=self.least, most=self.most)
+
+
+@dataclass(frozen=True)
+class Positive(Range):
+    """A positive number of a size that formulas can work with."""
+
+    def read(self, name: str, value: Any) -> float:
+        return positive(name, value)
+
+
+@dataclass(frozen=True)
+class Between(Range):
+    """A number from least to most, both included, which are positive."""
+
+    least: float
+    most: float
+    says: str = "must be a number from {least:g} to {most:g}"
+
+    def read(self, name: str, value: Any) -> float:
+        number = positive(name, value)
+        if not self.least <= number <= self.most:
+            raise ParameterError(name, self.says.format(least=self.least, most=self.most))
+        return number
+
+
+@dataclass(frozen=True, init=False)
+class OneOf(Range):
+    """One of a few texts."""
+
+    options: tuple[str, ...]
+    says: str
+
+    def __init__(self, *options: str, says: str = "must be one of {options}") -> None:
+        object.__setattr__(self, "options", options)
+        object.__setattr__(self, "says", says.format(options=", ".join(map(repr, options))))
+
+    def read(self, name: str, value: Any) -> str:
+        if not isinstance(value, str) or value not in self.options:
+            raise ParameterError(name, self.says)
+        return value
+
+
+@dataclass(frozen=True)
+class Flag(Range):
+    """True or False, and no number that stands for one."""
+
+    says: str = "must be True or False"
+
+    def read(self, name: str, value: Any) -> bool:
+        if not isinstance(value, bool | np.bool_):
+            raise ParameterError(name, self.says)
+        return bool(value)
+
+
+@dataclass(frozen=True)
+class Later(Range):
+    """A range that follows from other parameters or the domain: the algorithm checks it, before it reserves."""
+
+    why: str
+
+    def read(self, name: str, value: Any) -> Any:  # noqa: ARG002 - any value, for now
+        return value
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """The alternatives of an annotation: of `Annotated[int, Whole(1)] | Annotated[str, OneOf("all")] | None`, three."""
+
+    kinds: tuple[tuple[type, Range], ...]
+    optional: bool
+
+    @classmethod
+    def of(cls, hint: Any) -> Ranges:
+        alternatives = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+        declared = [(each, one) for each in alternatives for one in getattr(each, "__metadata__", ())]
+        kinds = tuple((each.__origin__, one) for each, one in declared if isinstance(one, Range))
+        return cls(kinds, NoneType in alternatives)
+
+    def read(self, name: str, value: Any) -> Any:
+        """By the range of the value's own type, or else by the first, which then says what it should be."""
+        if not self.kinds or (value is None and self.optional):
+            return value
+        first = self.kinds[0][1]
+        return next((each for kind, each in self.kinds if type(value) is kind), first).read(name, value)
 
 
 def amount(name: str, value: Any, *, below: float = math.inf) -> Fraction:

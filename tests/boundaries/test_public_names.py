@@ -143,6 +143,12 @@ def test_every_algorithm_states_its_guarantee(row):
     assert {p.name for p in keyword_only if p.default is inspect.Parameter.empty} <= SUPPLIED
 
 
+@pytest.mark.parametrize("row", ALGORITHMS.values(), ids=list(ALGORITHMS))
+def test_every_parameter_of_an_algorithm_declares_its_range_and_its_default_is_in_it(row):
+    assert [name for name in row.parameters if not row.ranges[name].kinds] == []
+    assert row.check_parameters(row.parameters) == row.parameters
+
+
 QUERY_MODULES = sorted(path for path in (PACKAGE / "queries").glob("*.py") if path.stem not in ("__init__", "base"))
 PROVEN = [*QUERY_MODULES, PACKAGE / "private/lattice.py", PACKAGE / "private/cells.py"]
 

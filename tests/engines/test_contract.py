@@ -18,12 +18,7 @@ from covey.private.engines import streaming
 
 NAMES = ["a", "b"]
 BOUNDS = Box(a=(-1, 1), b=(-2, 2))
-QUICK: dict[str, dict[str, object]] = {  # fewer passes, so that all algorithms fit into a test
-    "genetic": {"least_rounds": 1, "most_rounds": 2},
-    "jl-candidates": {"swaps": 2},
-    "sites": {"swaps": 2},
-    "lloyd": {"rounds": 2},
-}
+QUICK = {"least_rounds": 1, "most_rounds": 2, "rounds": 2, "swaps": 2}  # where they exist: all algorithms in one test
 PEOPLE = {"person": "who", "rows_per_person": 2}
 
 
@@ -52,8 +47,7 @@ def release(data: object, algorithm: str, **more: object) -> bytes:
 
 
 def parameters(algorithm: str) -> dict[str, object]:
-    known = ALGORITHMS[algorithm].parameters
-    return {name: value for name, value in QUICK.get(algorithm, {}).items() if name in known}
+    return {name: value for name, value in QUICK.items() if name in ALGORITHMS[algorithm].parameters}
 
 
 @pytest.fixture(scope="module")

@@ -83,9 +83,8 @@ def made(case: Case, rows: np.ndarray, ledger: Ledger) -> Any:
     """The release of a case, and for a method the coreset in it, which must be of use."""
     row, d, k = ALGORITHMS[case["name"]], case["d"], case["k"]
     own: dict[str, Any] = {name: value for name, value in QUICK.items() if name in row.parameters}
-    if row.name == "sites":
-        own["sites"] = np.linspace(-0.9, 0.9, (k + 3) * d).reshape(k + 3, d).tolist()
-        own["sites"] = [[x / d**0.5 for x in site] for site in own["sites"]]  # in the ball too
+    corner = np.full(d, 0.9 / d**0.5)  # in the ball too
+    own |= row.needs(-corner, corner, k, np.random.default_rng(0))
     shared = {name: case[name] for name in ("epsilon", "delta", "objective", "neighbours")}
     shared |= {"bounds": Ball(1.0) if case["ball"] else Box(*[(-1, 1)] * d), "ledger": ledger, "dataset": "data"}
     if case["method"] is None:

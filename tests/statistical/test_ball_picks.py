@@ -35,12 +35,14 @@ def settings(relation: Neighbours) -> Settings:
     return Settings(
         domain=LINE,
         neighbours=relation,
-        method="joint",
-        counted=False,
-        fraction=Fraction(1),
+        k=1,
+        radius_method="joint",
+        weights="printed",
+        fraction=1.0,
         margin=1.0,
         side=2,
         rows_per_part=None,
+        too_few="stop",
     )
 
 

@@ -257,32 +257,3 @@ def test_decisions_have_context_decision_and_consequences():
     assert [page.name[:4] for page in pages] == [f"{i:04d}" for i in range(1, len(pages) + 1)]
     for page in pages:
         assert all(f"**{word}" in page.read_text() for word in ("Context", "Decision", "Consequences")), page.name
-
-
-# --- the worked example of CONTRIBUTING.md ----------------------------------------------------------------------------
-
-
-def test_the_algorithm_of_the_contributing_page_works(monkeypatch, blobs):
-    source, row = blocks(text("CONTRIBUTING.md"), "python")
-    names: dict[str, object] = {"__name__": "covey.algorithms.tiles"}
-    exec(compile(source, "tiles.py", "exec"), names)
-    tiles = eval(row.strip(), {**names, "Algorithm": registry.Algorithm})
-    monkeypatch.setitem(registry.ALGORITHMS, "tiles", tiles)
-    own = {"algorithm": "tiles", "algorithm_params": {"side": 20}, "random_state": 1}
-    model = covey.KMeans(3, epsilon=50, bounds=(-1, 1), **own).fit(blobs)
-    distances = abs(model.cluster_centers_[:, None] - [[-0.6, -0.5], [0.5, -0.4], [0.1, 0.6]]).max(axis=2)
-    assert (distances.min(axis=0) < 0.1).all()
-    with pytest.raises(covey.ParameterError, match="side"):
-        covey.KMeans(3, bounds=(-1, 1), algorithm="tiles", algorithm_params={"side": 0}).fit(blobs)
-    with pytest.raises(covey.ParameterError, match="grid"):
-        covey.KMeans(3, bounds=(-1, 1), algorithm="tiles", algorithm_params={"side": 10**5}).fit(blobs)
-
-
-def test_the_tests_that_the_contributing_page_promises_look_at_the_registry():
-    table = re.findall(r"^\| `(tests/[\w/.]+)`", text("CONTRIBUTING.md"), flags=re.MULTILINE)
-    assert len(table) >= 4
-    for path in table:
-        if path.endswith("test_imports.py"):
-            assert "algorithms/" in text(path)
-        else:
-            assert "ALGORITHMS" in text(path)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, log
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from covey.algorithms.kit import LatticeCoreset, Outcome, after_size, learn_size
 from covey.budget.accounting.accountant import calibrate_pure
 from covey.budget.accounting.plan import Plan
-from covey.checks import positive, whole_number
+from covey.checks import OneOf, Positive, Whole
 from covey.errors import ParameterError
 from covey.events import Pure, exactly
 from covey.noise.mechanisms import DiscreteLaplace, Exponential
@@ -42,9 +42,6 @@ from covey.queries.voronoi import VoronoiSums
 
 Floats = NDArray[np.float64]
 
-METHODS = ("joint", "exponential", "recconcave")
-WEIGHTS = ("counted", "printed")
-TOO_FEW = ("stop", "run")
 MOST_ROWS = 2**40  # a noisy number of rows that is larger is taken to be this
 MOST_PARTS = 1000  # a very noisy number of rows must not take for ever
 MOST_PLACES = 2**16  # of a grid that Covey chooses: 256 x 256 in two dimensions, 16 per axis in four
@@ -55,45 +52,18 @@ CERTAIN = 4  # a mean is used if the noisy count behind it is so many times the 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The parameters of `ball_coreset`, checked, and the domain and relation they are for: all public."""
+    """The parameters of `ball_coreset`, and the domain and relation they are for: all public."""
 
     domain: Domain
     neighbours: Neighbours
-    method: str
-    counted: bool
-    fraction: Fraction
+    k: int
+    radius_method: str
+    weights: str
+    fraction: float
     margin: float
     side: int | None
     rows_per_part: int | None
-    least: int = 1  # rounds, whether there are rows enough for them or not
-
-    @classmethod
-    def checked(
-        cls,
-        domain: Domain,
-        neighbours: Neighbours,
-        *,
-        k: int,
-        radius_method: str,
-        weights: str,
-        fraction: float,
-        margin: float,
-        side: int | None,
-        rows_per_part: int | None,
-        too_few: str,
-    ) -> Settings:
-        """The parameters, or an error that names the wrong one."""
-        return cls(
-            domain=domain,
-            neighbours=neighbours,
-            method=_one_of("radius_method", radius_method, METHODS),
-            counted=_one_of("weights", weights, WEIGHTS) == "counted",
-            fraction=exactly(positive("fraction", fraction)),
-            margin=positive("margin", margin),
-            side=None if side is None else whole_number("side", side, least=2, most=MOST_CELLS),
-            rows_per_part=None if rows_per_part is None else whole_number("rows_per_part", rows_per_part, least=1),
-            least=k if _one_of("too_few", too_few, TOO_FEW) == "run" else 1,
-        )
+    too_few: str
 
     def __post_init__(self) -> None:
         d = self.domain.dimension
@@ -111,28 +81,37 @@ class Settings:
             side *= 2
         return Grid(self.domain, min(side, int(MOST_PLACES ** (1 / d) + 1e-9)))
 
+    @property
+    def counted(self) -> bool:
+        return self.weights == "counted"
+
+    @property
+    def least(self) -> int:
+        """Rounds that there are, whether there are rows enough for them or not."""
+        return self.k if self.too_few == "run" else 1
+
     def parts(self, size: int) -> int:
         """How many parts so many rows are split into."""
         return 1 if self.rows_per_part is None else max(1, min(MOST_PARTS, round(size / self.rows_per_part)))
 
     def rounds(
-        self, size: int, *, k: int, epsilon: Fraction, delta: Fraction, least: int = 0
+        self, size: int, *, epsilon: Fraction, delta: Fraction, least: int = 0
     ) -> tuple[Grid, Demand, list[int]]:
         """The grid, what the picks need, and the rows of each ball, of a part of so many rows."""
         grid = self.grid(size)
-        demand = self.demand(grid, k=k, epsilon=epsilon, delta=delta)
+        demand = self.demand(grid, epsilon=epsilon, delta=delta)
         return grid, demand, ball_sizes(size, demand, least=least)
 
-    def demand(self, grid: Grid, *, k: int, epsilon: Fraction, delta: Fraction) -> Demand:
+    def demand(self, grid: Grid, *, epsilon: Fraction, delta: Fraction) -> Demand:
         """What the picks need. A replaced row can move two scores apart by twice as much as one that comes or goes."""
         apart = 1 if self.neighbours is Neighbours.ADD_REMOVE else 2
-        if self.method == "joint":
+        if self.radius_method == "joint":
             picks, error = 1, apart * log(BallScores(grid, 1).size)
         else:
             picks, error = 3, slack(grid, 1.0) + apart * log(grid.cells)
         return Demand(
-            k=k,
-            fraction=self.fraction,
+            k=self.k,
+            fraction=exactly(self.fraction),
             epsilon=float(epsilon) * (1 - COUNT_SHARE if self.counted else 1),
             delta=float(delta),
             picks=picks,
@@ -149,14 +128,14 @@ def ball_coreset(
     public_rng: np.random.Generator,
     delta: Fraction = Fraction(0),
     objective: str = "k-means",
-    radius_method: str = "joint",
-    weights: str = "counted",
-    fraction: float = 1.0,
-    margin: float = 0.75,
-    side: int | None = None,
-    rows_per_part: int | None = None,
-    too_few: str = "stop",
-    starts: int = 30,
+    radius_method: Annotated[str, OneOf("joint", "exponential", "recconcave")] = "joint",
+    weights: Annotated[str, OneOf("counted", "printed")] = "counted",
+    fraction: Annotated[float, Positive()] = 1.0,
+    margin: Annotated[float, Positive()] = 0.75,
+    side: Annotated[int, Whole(2, MOST_CELLS)] | None = None,
+    rows_per_part: Annotated[int, Whole(1)] | None = None,
+    too_few: Annotated[str, OneOf("stop", "run")] = "stop",
+    starts: Annotated[int, Whole(1, 10_000)] = 30,
 ) -> Outcome:
     """A coreset of small balls, and k centres from it.
 
@@ -179,9 +158,9 @@ def ball_coreset(
     is never refused. The rounds stop as above, but there is always one; if they are fewer than k, the certificate says
     `too_few_rows`, and `rows_needed`. With too_few="run" there are k rounds all the same, mostly of noise.
     """
-    settings = Settings.checked(
-        curator.domain,
-        curator.neighbours,
+    settings = Settings(
+        domain=curator.domain,
+        neighbours=curator.neighbours,
         k=k,
         radius_method=radius_method,
         weights=weights,
@@ -191,13 +170,12 @@ def ball_coreset(
         rows_per_part=rows_per_part,
         too_few=too_few,
     )
-    starts = whole_number("starts", starts, least=1, most=10_000)
     if radius_method == "recconcave":
-        refuse_recconcave(settings, k=k, epsilon=epsilon, delta=delta)
+        refuse_recconcave(settings, epsilon=epsilon, delta=delta)
     size, left = learn_size(curator, epsilon)
     size = min(size, MOST_ROWS)
     parts = settings.parts(size)
-    grid, demand, sizes = settings.rounds(size // parts, k=k, epsilon=left, delta=delta, least=settings.least)
+    grid, demand, sizes = settings.rounds(size // parts, epsilon=left, delta=delta, least=settings.least)
     plan, picks, count = make_plan(sizes, demand, epsilon=left, delta=delta, counted=settings.counted)
     coreset = union([one_part(door, grid, sizes, picks, count, settings) for door in doors(curator, parts, plan)])
 
@@ -215,7 +193,7 @@ def ball_coreset(
         "too_few_rows": len(sizes) < k or sizes[-1] < needed(Counter(shares(sizes)), last, demand),
     }
     if notes["too_few_rows"]:
-        notes["rows_needed"] = rows_needed(settings, k=k, epsilon=left, delta=delta)
+        notes["rows_needed"] = rows_needed(settings, epsilon=left, delta=delta)
     return Outcome(found.centres, found.sizes, notes, coreset=coreset)
 
 
@@ -224,17 +202,21 @@ def uses_delta(
 ) -> bool:
     """Whether a delta makes picks sharper, if there are as many rows as can be: few events gain nothing from one."""
     own.pop("starts")
-    settings = Settings.checked(domain, neighbours, k=k, **own)
+    settings = Settings(domain=domain, neighbours=neighbours, k=k, **own)
     left = after_size(epsilon, neighbours)
     most = MOST_ROWS // settings.parts(MOST_ROWS)  # of a part
-    _, demand, sizes = settings.rounds(most, k=k, epsilon=left, delta=delta, least=settings.least)
+    _, demand, sizes = settings.rounds(most, epsilon=left, delta=delta, least=settings.least)
     plan, _, _ = make_plan(sizes, demand, epsilon=left, delta=delta, counted=settings.counted)
     return plan.cost().delta > 0
 
 
-def rows_needed(settings: Settings, *, k: int, epsilon: Fraction, delta: Fraction) -> int:
+def rows_needed(settings: Settings, *, epsilon: Fraction, delta: Fraction) -> int:
     """About how many rows (of a part, where rows are split) have k balls that are large enough."""
-    return ceil(smallest(lambda rows: len(settings.rounds(int(rows), k=k, epsilon=epsilon, delta=delta)[2]) >= k, 16.0))
+
+    def enough(rows: float) -> bool:
+        return len(settings.rounds(int(rows), epsilon=epsilon, delta=delta)[2]) >= settings.k
+
+    return ceil(smallest(enough, 16.0))
 
 
 def make_plan(
@@ -269,7 +251,7 @@ def one_part(
 ) -> LatticeCoreset:
     """The balls of one part of the rows and their weights."""
     cells, centres = curator.on_cells(grid), []
-    find = joint_pick if settings.method == "joint" else good_radius_and_centre
+    find = joint_pick if settings.radius_method == "joint" else good_radius_and_centre
     for rows, epsilon in zip(sizes, picks, strict=True):
         centre = find(cells, grid, rows, epsilon)
         cells = cells.drop_nearest(centre, rows)
@@ -318,21 +300,15 @@ def union(parts: Sequence[LatticeCoreset]) -> LatticeCoreset:
     )
 
 
-def refuse_recconcave(settings: Settings, *, k: int, epsilon: Fraction, delta: Fraction) -> None:
+def refuse_recconcave(settings: Settings, *, epsilon: Fraction, delta: Fraction) -> None:
     if delta == 0:
         raise ParameterError("radius_method", "'recconcave' promises (epsilon, delta) only: give a delta")
     side = settings.side or 2
     rows = recconcave_rows(
-        k=k, epsilon=float(epsilon), delta=float(delta), side=side, dimension=settings.domain.dimension
+        k=settings.k, epsilon=float(epsilon), delta=float(delta), side=side, dimension=settings.domain.dimension
     )
     raise ParameterError(
         "radius_method",
         f"'recconcave' would need at least {rows:.1g} rows at this k, epsilon and delta, more than any table "
         "here can hold; use 'joint' or 'exponential'",
     )
-
-
-def _one_of(name: str, value: str, options: Sequence[str]) -> str:
-    if value not in options:
-        raise ParameterError(name, f"must be one of {', '.join(map(repr, options))}")
-    return value

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Annotated
 
 import numpy as np
 
 from covey.algorithms.kit import Outcome, learn_size
 from covey.budget.accounting.plan import Plan
-from covey.checks import whole_number
-from covey.errors import ParameterError
+from covey.checks import OneOf, Whole
 from covey.noise.averages import ClampedAverages
 from covey.private.curator import Curator
 from covey.queries.blocks import BlockCentres
 
-RULES = ("gkm", "gkm-3k")
 MOST_VALUES = 2**22  # of all blocks together: a very noisy number of rows must not fill the memory
 
 
@@ -24,8 +23,8 @@ def blocks(
     k: int,
     epsilon: Fraction,
     public_rng: np.random.Generator,  # noqa: ARG001 - all coins of this algorithm are private
-    rule: str = "gkm-3k",
-    rounds: int = 10,
+    rule: Annotated[str, OneOf("gkm", "gkm-3k")] = "gkm-3k",
+    rounds: Annotated[int, Whole(0, 1_000)] = 10,
 ) -> Outcome:
     """k centres as noisy averages of the k-means centres of many random blocks of rows.
 
@@ -37,9 +36,6 @@ def blocks(
     centres come in the order of their coordinates. No counts are released, so there are no sizes.
     Edge cases: empty and small blocks answer like any others (queries/blocks.md).
     """
-    if rule not in RULES:
-        raise ParameterError("rule", f"must be one of {', '.join(map(repr, RULES))}")
-    rounds = whole_number("rounds", rounds, least=0, most=1_000)
     size, left = learn_size(curator, epsilon)
     averages = ClampedAverages(left)
     curator.reserve(Plan((averages.event(),)))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import log
+from typing import Annotated
 
 import numpy as np
 
 from covey.algorithms.kit import LatticeCoreset, Outcome, learn_size
 from covey.budget.accounting.plan import Plan
-from covey.checks import whole_number
+from covey.checks import Whole
 from covey.errors import ParameterError
 from covey.noise.mechanisms import Exponential
 from covey.post.kmeans import weighted_kmeans
@@ -32,9 +33,9 @@ def exact_coreset(
     epsilon: Fraction,
     public_rng: np.random.Generator,
     objective: str = "k-means",
-    points: int = 4,
-    side: int | None = None,
-    starts: int = 10,
+    points: Annotated[int, Whole(1, MOST_POINTS)] = 4,
+    side: Annotated[int, Whole(1, LARGEST_SIDE)] | None = None,
+    starts: Annotated[int, Whole(1, 10_000)] = 10,
 ) -> Outcome:
     """The coreset of `points` points of a tiny grid whose worst query is answered best, up to noise; k centres of it.
 
@@ -43,8 +44,6 @@ def exact_coreset(
     A reference for tests and teaching: all coresets and all queries are tried. Edge cases: too many of them, or too
     many columns, is refused before the charge, with the numbers.
     """
-    points = whole_number("points", points, least=1, most=MOST_POINTS)
-    starts = whole_number("starts", starts, least=1, most=10_000)
     grid = Grid(curator.domain, _side(side, dimension=curator.domain.dimension, points=points, centres=k))
     size, left = learn_size(curator, epsilon)
     size = min(size, 2**36)
@@ -86,7 +85,6 @@ def _side(side: int | None, *, dimension: int, points: int, centres: int) -> int
         sides = [s for s in range(2, LARGEST_SIDE + 1) if s**dimension <= MOST_CELLS]
         fitting = [s for s in sides if np.prod(effort(s**dimension), dtype=object) <= USUAL_WORK]
         side = max(fitting, default=2)
-    side = whole_number("side", side, least=1, most=LARGEST_SIDE)
     cells = side**dimension
     if cells > MOST_CELLS:
         raise ParameterError(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Annotated
 
 import numpy as np
 
 from covey.algorithms.kit import Outcome, learn_size
 from covey.budget.accounting.plan import Plan
-from covey.checks import positive, whole_number
+from covey.checks import Later, Positive, Whole, whole_number
 from covey.noise.mechanisms import Exponential
 from covey.post.evolution import next_generation
 from covey.post.starts import uniform_starts
@@ -22,11 +23,11 @@ def genetic(
     k: int,
     epsilon: Fraction,
     public_rng: np.random.Generator,
-    candidates: int = 200,
-    parents: int = 10,
-    least_rounds: int = 8,
-    most_rounds: int = 200,
-    rate: float = 1.25e-3,
+    candidates: Annotated[int, Whole(2, 10_000)] = 200,
+    parents: Annotated[int, Whole(2, 1_000)] = 10,
+    least_rounds: Annotated[int, Whole(1, 10_000)] = 8,
+    most_rounds: Annotated[int, Later("at least least_rounds")] = 200,
+    rate: Annotated[float, Positive()] = 1.25e-3,
 ) -> Outcome:
     """k centres by a genetic search whose survivors are picked privately by their cost.
 
@@ -38,9 +39,7 @@ def genetic(
     As printed, the number of rounds comes from the exact number of rows: it leaks. The number of rounds is a choice
     from a released value, so the picks are a plan of their own. No counts are released, so there are no sizes.
     """
-    candidates = whole_number("candidates", candidates, least=2, most=10_000)
-    parents = min(whole_number("parents", parents, least=2, most=1_000), candidates)
-    least_rounds, rate = whole_number("least_rounds", least_rounds, least=1, most=10_000), positive("rate", rate)
+    parents = min(parents, candidates)
     most_rounds = whole_number("most_rounds", most_rounds, least=least_rounds, most=10_000)
     size, left = learn_size(curator, epsilon)
     rounds = min(most_rounds, max(least_rounds, int(rate * size * float(left) / parents)))

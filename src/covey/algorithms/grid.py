@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from covey.algorithms.kit import Outcome, learn_size
 from covey.budget.accounting.plan import Plan
-from covey.checks import positive, whole_number
-from covey.errors import ParameterError
+from covey.checks import Flag, Positive, Whole
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.post.kmeans import weighted_kmeans
 from covey.post.kmedian import weighted_kmedian
@@ -32,9 +32,9 @@ def grid(
     epsilon: Fraction,
     public_rng: np.random.Generator,
     objective: str = "k-means",
-    theta: float = 10.0,
-    starts: int = 30,
-    keep_synopsis: bool = False,
+    theta: Annotated[float, Positive()] = 10.0,
+    starts: Annotated[int, Whole(1, 10_000)] = 30,
+    keep_synopsis: Annotated[bool, Flag()] = False,
 ) -> Outcome:
     """k centres from one noisy histogram: M = (nε/θ)^(2d/(2+d)) equal cells.
 
@@ -47,9 +47,6 @@ def grid(
     single cell and the centres say little more than where the domain is. With `keep_synopsis` the noisy cells are
     part of the release, to be queried, sampled and clustered again (covey.Coreset).
     """
-    theta, starts = positive("theta", theta), whole_number("starts", starts, least=1, most=10_000)
-    if not isinstance(keep_synopsis, bool):
-        raise ParameterError("keep_synopsis", "must be True or False")
     size, left = learn_size(curator, epsilon)
     noise = DiscreteLaplace(left)
     curator.reserve(Plan((noise.event(),)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Annotated
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from covey.algorithms.grid import from_cells
 from covey.algorithms.kit import Outcome, learn_size
 from covey.algorithms.lloyd import one_round
 from covey.budget.accounting.plan import Plan, split
-from covey.checks import positive, whole_number
+from covey.checks import Positive, Whole
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.private.curator import Curator
 from covey.public import Neighbours
@@ -32,9 +33,9 @@ def hybrid(
     k: int,
     epsilon: Fraction,
     public_rng: np.random.Generator,
-    theta: float = 10.0,
-    starts: int = 30,
-    rho: float = RHO,
+    theta: Annotated[float, Positive()] = 10.0,
+    starts: Annotated[int, Whole(1, 10_000)] = 30,
+    rho: Annotated[float, Positive()] = RHO,
 ) -> Outcome:
     """k centres from a grid with half of epsilon, refined by one round of `lloyd` with the other half, if that pays.
 
@@ -43,11 +44,6 @@ def hybrid(
     released value, starts a plan of its own. As printed the branch uses the exact number of rows: it leaks.
     Edge cases: as `grid` and `lloyd`.
     """
-    theta, rho, starts = (
-        positive("theta", theta),
-        positive("rho", rho),
-        whole_number("starts", starts, least=1, most=10_000),
-    )
     replace_one = curator.neighbours is Neighbours.REPLACE_ONE
     size, left = learn_size(curator, epsilon)
     strength = float(left) / (2 if replace_one else 1)  # replace-one doubles every noise of both parts

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from covey.algorithms.kit import Outcome, learn_size
-from covey.algorithms.local_search import Search, check_pairs, first_choice, number_of_swaps
+from covey.algorithms.local_search import MOST_SWAPS, Search, check_pairs, first_choice, usual_swaps
 from covey.budget.accounting.plan import Plan, split
-from covey.checks import whole_number
+from covey.checks import Whole
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.tree import PrivTree
 from covey.post.distances import nearest
@@ -36,9 +37,9 @@ def jl_candidates(
     k: int,
     epsilon: Fraction,
     public_rng: np.random.Generator,
-    dimensions: int | None = None,
-    candidates: int | None = None,
-    swaps: int | None = None,
+    dimensions: Annotated[int, Whole(1, MOST_DIMENSIONS)] | None = None,
+    candidates: Annotated[int, Whole(2, MOST_CANDIDATES)] | None = None,
+    swaps: Annotated[int, Whole(0, MOST_SWAPS)] | None = None,
 ) -> Outcome:
     """k centres: rows are projected at random, candidate centres found where they are, k of them chosen, averaged.
 
@@ -52,11 +53,8 @@ def jl_candidates(
     1.75 epsilon. Edge cases: where the partition finds too few candidates, random points are added.
     """
     d = curator.domain.dimension
-    if dimensions is not None:
-        dimensions = whole_number("dimensions", dimensions, least=1, most=MOST_DIMENSIONS)
-    wanted = max(64, 8 * k) if candidates is None else whole_number("candidates", candidates, least=2, most=10_000)
-    wanted = min(max(wanted, 2 * k), MOST_CANDIDATES)
-    many = number_of_swaps(swaps, k=k)
+    wanted = min(max(candidates or max(64, 8 * k), 2 * k), MOST_CANDIDATES)
+    many = usual_swaps(k) if swaps is None else swaps
     check_pairs(k=k, candidates=wanted)
     size, left = learn_size(curator, epsilon)
     size = max(size, 1)

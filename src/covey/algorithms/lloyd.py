@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from covey.algorithms.kit import Outcome
 from covey.budget.accounting.plan import Plan, split
-from covey.checks import whole_number
-from covey.errors import ParameterError
+from covey.checks import OneOf, Whole
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.post.starts import sphere_packing, uniform_starts
 from covey.private.curator import Curator
@@ -25,8 +25,8 @@ def lloyd(
     k: int,
     epsilon: Fraction,
     public_rng: np.random.Generator,
-    rounds: int = 5,
-    start: str = "sphere-packing",
+    rounds: Annotated[int, Whole(1, 10_000)] = 5,
+    start: Annotated[str, OneOf(*STARTS)] = "sphere-packing",
 ) -> Outcome:
     """k centres by rounds of noisy averaging.
 
@@ -37,9 +37,6 @@ def lloyd(
     Edge cases: no rows, fewer rows than k and equal rows are noised like any others; an empty cluster keeps its centre
     when its *noisy* count is below one row.
     """
-    rounds = whole_number("rounds", rounds, least=1, most=10_000)
-    if not isinstance(start, str) or start not in STARTS:
-        raise ParameterError("start", f"must be one of {', '.join(map(repr, STARTS))}")
     noises = [DiscreteLaplace(part) for part in split(epsilon, *[1] * rounds)]
     lower, upper = curator.domain.corners
     centres = STARTS[start](k, lower=lower, upper=upper, rng=public_rng)

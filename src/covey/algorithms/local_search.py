@@ -8,7 +8,6 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.checks import whole_number
 from covey.errors import ParameterError
 from covey.events import Pure
 from covey.noise.mechanisms import Exponential
@@ -19,7 +18,7 @@ from covey.queries.costs import NegativeCosts
 from covey.queries.swaps import SwapGains
 
 MOST_SWAPS = 10_000
-USUAL_SWAPS = 32  # at most, where the user does not say: more would cut epsilon into too many parts
+USUAL_SWAPS = 32  # at most: more would cut epsilon into too many parts
 MOST_PAIRS = 2**24  # of a centre and a candidate: the utilities of one step
 FIRST_CANDIDATES = 2_000  # of a long list: as many are looked at for a start
 CLUSTERED_PAIRS = 2**16  # of a centre and a candidate: up to here the start is clustered, a fraction of a second
@@ -60,9 +59,9 @@ class Search:
         return visited[curator.select(sets, pick)]
 
 
-def number_of_swaps(swaps: int | None, *, k: int) -> int:
-    """The parameter `swaps` of a search, k by default."""
-    return min(k, USUAL_SWAPS) if swaps is None else whole_number("swaps", swaps, least=0, most=MOST_SWAPS)
+def usual_swaps(k: int) -> int:
+    """How many swaps a search makes where the user does not say."""
+    return min(k, USUAL_SWAPS)
 
 
 def check_pairs(*, k: int, candidates: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from covey.algorithms.kit import Outcome, learn_size
 from covey.budget.accounting.accountant import calibrate_gaussian
 from covey.budget.accounting.plan import Plan, split
-from covey.checks import positive, whole_number
+from covey.checks import Between, Flag, OneOf, Whole
 from covey.errors import BudgetError, ParameterError
-from covey.noise.cover import BOUNDS, CoverPicks, printed_cost
+from covey.noise.cover import CoverPicks, printed_cost
 from covey.noise.mechanisms import GAUSSIAN_VARIANCE_PER_NUMBER, DiscreteGaussian, DiscreteLaplace
 from covey.noise.noisy_average import FINE, NoisyAverages
 from covey.post.leaves import cluster, kept_weights
@@ -32,7 +32,6 @@ Floats = NDArray[np.float64]
 
 MOST_DIMENSIONS = 5  # of the projected space, unless more are asked for: a row is covered by 60^(d'/5) grid points
 SPLIT = (7, 2, 6, 9)  # of what the number of rows leaves: picks, candidates' counts, averages, the final round
-AVERAGES = ("sums", "noisy-avg")
 STRICTNESS = 0.5
 
 
@@ -61,11 +60,11 @@ def max_cover(
     epsilon: Fraction,
     delta: Fraction = Fraction(0),
     public_rng: np.random.Generator,
-    growth: float = 1.0,
-    dimensions: int | None = None,
-    averages: str = "sums",
-    final_round: bool = True,
-    bound: str = "stated",
+    growth: Annotated[float, Between(0.05, 1, says="must be from 0.05 to 1")] = 1.0,
+    dimensions: Annotated[int, Whole(1, 16)] | None = None,
+    averages: Annotated[str, OneOf("sums", "noisy-avg", says="must be 'sums' or 'noisy-avg'")] = "sums",
+    final_round: Annotated[bool, Flag()] = True,
+    bound: Annotated[str, OneOf("stated", "exact", says="must be 'stated' or 'exact'")] = "stated",
 ) -> Outcome:
     """k centres: project, pick grid points that cover many rows, cluster them, average in the full space.
 
@@ -77,17 +76,6 @@ def max_cover(
     As printed, n is exact. Edge cases: exactly k' points are picked for every radius, also when no row is left; rows
     are moved into the unit ball after the projection; a cluster with a noisy count below one row keeps its centre.
     """
-    growth = positive("growth", growth)
-    if not 0.05 <= growth <= 1:
-        raise ParameterError("growth", "must be from 0.05 to 1")
-    if dimensions is not None:
-        dimensions = whole_number("dimensions", dimensions, least=1, most=16)
-    if averages not in AVERAGES:
-        raise ParameterError("averages", f"must be {' or '.join(map(repr, AVERAGES))}")
-    if not isinstance(final_round, bool):
-        raise ParameterError("final_round", "must be True or False")
-    if bound not in BOUNDS:
-        raise ParameterError("bound", f"must be {' or '.join(map(repr, BOUNDS))}")
     if curator.neighbours is not Neighbours.ADD_REMOVE or not delta:
         raise ParameterError("neighbours, delta", "max-cover is proven for add-remove, with a delta above 0")
     domain = curator.domain

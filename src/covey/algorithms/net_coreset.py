@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, log
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from covey.algorithms.grid import from_cells
 from covey.algorithms.kit import SIZE_SHARE, LatticeCoreset, Outcome, learn_size
 from covey.budget.accounting.plan import Plan, split
-from covey.checks import positive, whole_number
+from covey.checks import Between, Later, OneOf, Whole, whole_number
 from covey.errors import ParameterError
 from covey.events import exactly
 from covey.noise.mechanisms import DiscreteLaplace
@@ -32,6 +33,8 @@ MOST_RAYS = 2**12
 MOST_SLOTS = 2**21
 MOST_BASE = 2**13  # centres of a base of several rounds
 MOST_RINGS = 200
+SLABS = "must be a whole number of slabs per axis, 'printed' for the paper's 16kd, or None"
+ERROR = "must be from 0.05 to 1: distances grow by the factor 1 + error"
 INNER_FAILURE = 0.05  # the δ of the paper's smallest radius
 
 
@@ -42,13 +45,13 @@ def net_coreset(
     epsilon: Fraction,
     public_rng: np.random.Generator,
     objective: str = "k-means",
-    base: str = "auto",
-    c: int | str | None = None,
-    rounds: int | None = None,
-    base_centres: int | None = None,
-    error: float = 1.0,
-    share: float = 0.3,
-    starts: int = 30,
+    base: Annotated[str, OneOf("auto", "net", "grid", says="must be 'auto', 'net' or 'grid'")] = "auto",
+    c: Annotated[int, Whole(1, MOST_BOXES)] | Annotated[str, OneOf("printed", says=SLABS)] | None = None,
+    rounds: Annotated[int, Whole(1, 40)] | None = None,
+    base_centres: Annotated[int, Later("at most as many as their rays can be counted")] | None = None,
+    error: Annotated[float, Between(0.05, 1, says=ERROR)] = 1.0,
+    share: Annotated[float, Between(0.01, 0.99)] = 0.3,
+    starts: Annotated[int, Whole(1, 10_000)] = 30,
 ) -> Outcome:
     """A private coreset for k-means and k-median, and k centres from it.
 
@@ -65,8 +68,7 @@ def net_coreset(
     points would exceed a tenth of the domain's half-width, "net" takes the grid too, and the certificate says
     `too_few_rows`, and `rows_needed`: that is known after the charge, so it is never refused.
     """
-    share, starts = _fraction("share", share), whole_number("starts", starts, least=1, most=10_000)
-    design = _Design.checked(
+    design = _Design.of(
         curator.domain, k=k, base=base, c=c, rounds=rounds, base_centres=base_centres, error=error, epsilon=epsilon
     )
     size, left = learn_size(curator, epsilon)
@@ -185,7 +187,7 @@ class _Design:
     rays: int
 
     @classmethod
-    def checked(
+    def of(
         cls,
         domain: Domain,
         *,
@@ -197,21 +199,9 @@ class _Design:
         error: float,
         epsilon: Fraction,
     ) -> _Design:
-        """The parameters, or an error that names the wrong one and says what would do."""
+        """What follows from parameters and domain together, or an error that names what does not fit."""
         d = domain.dimension
-        if base not in ("auto", "net", "grid"):
-            raise ParameterError("base", "must be 'auto', 'net' or 'grid'")
-        if isinstance(c, str) and c != "printed":
-            raise ParameterError(
-                "c", "must be a whole number of slabs per axis, 'printed' for the paper's 16kd, or None"
-            )
-        if c is None or isinstance(c, str):
-            slabs = 16 * k * d if c else max(2, ceil((4 * k) ** (1 / d) - 1e-9))
-        else:
-            slabs = whole_number("c", c, least=1, most=MOST_BOXES)
-        error = positive("error", error)
-        if not 0.05 <= error <= 1:
-            raise ParameterError("error", "must be from 0.05 to 1: distances grow by the factor 1 + error")
+        slabs = 16 * k * d if isinstance(c, str) else c or max(2, ceil((4 * k) ** (1 / d) - 1e-9))
         steps = ceil(1 / error - 1e-9)
         rays = rays_in(d, steps)
         if rays > MOST_RAYS:
@@ -226,7 +216,7 @@ class _Design:
             base=base,
             c=slabs,
             boxes=slabs**d,
-            rounds=None if rounds is None else whole_number("rounds", rounds, least=1, most=40),
+            rounds=rounds,
             base_centres=many,
             error=error,
             steps=steps,
@@ -278,10 +268,3 @@ def _certain_rows(curator: Curator, size: int, epsilon: Fraction) -> int:
         return min(size, MOST_ROWS)
     for_size = split(epsilon, *SIZE_SHARE)[0]
     return max(0, min(size - ceil(3 / for_size), MOST_ROWS))
-
-
-def _fraction(name: str, value: object) -> float:
-    number = positive(name, value)
-    if not 0.01 <= number <= 0.99:
-        raise ParameterError(name, "must be a number from 0.01 to 0.99")
-    return number

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, get_type_hints
+
+import numpy as np
 
 from covey.algorithms.auto.auto import auto
 from covey.algorithms.auto.auto import uses_delta as auto_uses_delta
@@ -21,8 +24,10 @@ from covey.algorithms.kit import Outcome
 from covey.algorithms.lloyd import lloyd
 from covey.algorithms.max_cover import max_cover
 from covey.algorithms.net_coreset import net_coreset
-from covey.algorithms.sites import sites
+from covey.algorithms.sites import sites, some_sites
+from covey.checks import Floats, Ranges
 from covey.errors import ParameterError
+from covey.private.curator import Curator
 from covey.public import Neighbours
 
 BOTH = (Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE)
@@ -31,7 +36,11 @@ SUPPLIED = {"k", "epsilon", "delta", "objective", "public_rng"}  # by every fit;
 
 @dataclass(frozen=True, kw_only=True)
 class Algorithm:
-    """One row: what it is called, what it promises, under which relations, where it runs, and who wrote it down."""
+    """One row: what it is called, what it promises, under which relations, where it runs, and who wrote it down.
+
+    The last six are what tests and audits must know to run an algorithm that they have never heard of.
+    needs: parameters that it cannot run without, such as suit rows between the corners of a box, lower and upper.
+    """
 
     name: str
     run: Callable[..., Outcome]
@@ -42,6 +51,12 @@ class Algorithm:
     neighbours: tuple[Neighbours, ...] = BOTH
     engines: tuple[str, ...] = ("memory", "files", "spark")
     uses_delta: Callable[..., bool] | None = None  # of "either": whether, by what is public, any plan could use a delta
+    most_columns: int | None = None  # that it takes with its defaults, for any k; None: any number
+    sizes: bool = True  # whether noisy numbers of rows come with the centres, by default
+    any_order: bool = True  # of the rows gives the same release, if the noise is the same
+    needs: Callable[[Floats, Floats, int, np.random.Generator], dict[str, Any]] = lambda *_: {}  # lower, upper, k, rng
+    few_rows: Mapping[str, Any] = field(default_factory=dict)  # parameters with which it does all its work on few rows
+    variants: tuple[Mapping[str, Any], ...] = ({},)  # parameters that lead to other questions: an audit draws one
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -55,11 +70,24 @@ class Algorithm:
         asked = inspect.signature(self.run).parameters
         return {name: values[name] for name in values if name in asked}
 
-    def check_parameters(self, given: Mapping[str, Any]) -> None:
+    @cached_property
+    def ranges(self) -> dict[str, Ranges]:
+        """What the algorithm's own parameters may be, from its signature; any that declares nothing may be anything."""
+        hints = get_type_hints(self.run, include_extras=True)
+        return {name: Ranges.of(hints[name]) for name in self.parameters if name in hints}
+
+    def check_parameters(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters as the algorithm takes them, or an error that names the first that is unknown or wrong."""
         for name in given:
             if name not in self.parameters:
                 options = ", ".join(map(repr, self.parameters)) or "none"
                 raise ParameterError("algorithm_params", f"{self.name!r} has no parameter {name!r}; it has {options}")
+        ranges = self.ranges
+        return {name: ranges[name].read(name, given[name]) if name in ranges else given[name] for name in given}
+
+    def outcome(self, curator: Curator, values: Mapping[str, Any], own: Mapping[str, Any]) -> Outcome:
+        """The algorithm at work: `values` of SUPPLIED, and its own parameters, which are checked first."""
+        return self.run(curator, **self.supplied(values), **self.check_parameters(own))
 
 
 ALGORITHMS: dict[str, Algorithm] = {
@@ -73,14 +101,22 @@ ALGORITHMS: dict[str, Algorithm] = {
             guarantee="either",
             objectives=("k-means", "k-median"),
             uses_delta=auto_uses_delta,
+            variants=({}, {"keep_synopsis": True}),
         ),
-        Algorithm(name="lloyd", run=lloyd, summary="rounds of noisy averaging", paper="DPLloyd (Su et al. 2016)"),
+        Algorithm(
+            name="lloyd",
+            run=lloyd,
+            summary="rounds of noisy averaging",
+            paper="DPLloyd (Su et al. 2016)",
+            variants=({}, {"start": "uniform"}),
+        ),
         Algorithm(
             name="grid",
             run=grid,
             summary="one noisy histogram, clustered",
             paper="EUGkM (Su et al. 2016)",
             objectives=("k-means", "k-median"),
+            variants=({}, {"keep_synopsis": True}),
         ),
         Algorithm(
             name="blocks",
@@ -88,8 +124,18 @@ ALGORITHMS: dict[str, Algorithm] = {
             summary="k-means in random blocks, averaged",
             paper="GkM, GkM-3K (Su et al. 2016)",
             engines=("memory",),
+            sizes=False,
+            any_order=False,  # rows draw their coins in turn
+            variants=({}, {"rule": "gkm"}),
         ),
-        Algorithm(name="genetic", run=genetic, summary="a private genetic search", paper="PGkM (Su et al. 2016)"),
+        Algorithm(
+            name="genetic",
+            run=genetic,
+            summary="a private genetic search",
+            paper="PGkM (Su et al. 2016)",
+            sizes=False,
+            variants=({}, {"rate": 0.05, "least_rounds": 1, "most_rounds": 6}),  # the noisy number of rows sets rounds
+        ),
         Algorithm(name="hybrid", run=hybrid, summary="a grid, then one noisy round", paper="Hybrid (Su et al. 2016)"),
         Algorithm(
             name="ball-coreset",
@@ -99,6 +145,9 @@ ALGORITHMS: dict[str, Algorithm] = {
             guarantee="either",
             objectives=("k-means", "k-median"),
             uses_delta=balls_use_delta,
+            most_columns=16,
+            few_rows={"too_few": "run"},
+            variants=({}, {"rows_per_part": 30}, {"radius_method": "exponential"}, {"weights": "printed"}),
         ),
         Algorithm(
             name="net-coreset",
@@ -106,6 +155,8 @@ ALGORITHMS: dict[str, Algorithm] = {
             summary="a private coreset of rings around private centres",
             paper="Private Coresets (Feldman et al. 2009 §4-5)",
             objectives=("k-means", "k-median"),
+            most_columns=7,
+            variants=({}, {"base": "net", "c": 2, "rounds": 2}, {"base": "grid", "base_centres": 2}),
         ),
         Algorithm(
             name="exact-coreset",
@@ -113,6 +164,7 @@ ALGORITHMS: dict[str, Algorithm] = {
             summary="the best small coreset of a tiny grid",
             paper="Private Coresets (Feldman et al. 2009 §3)",
             objectives=("k-means", "k-median"),
+            most_columns=3,
         ),
         Algorithm(
             name="jl-candidates",
@@ -126,6 +178,7 @@ ALGORITHMS: dict[str, Algorithm] = {
             summary="k of a public list of sites, by private swaps",
             paper="Private local search (Gupta et al. 2010)",
             objectives=("k-means", "k-median"),
+            needs=some_sites,
         ),
         Algorithm(
             name="max-cover",
@@ -135,6 +188,7 @@ ALGORITHMS: dict[str, Algorithm] = {
             guarantee="approximate",
             neighbours=(Neighbours.ADD_REMOVE,),
             engines=("memory",),
+            variants=({}, {"averages": "noisy-avg"}, {"final_round": False, "bound": "exact"}),
         ),
     )
 }

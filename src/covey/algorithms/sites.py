@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from covey.algorithms.kit import Outcome
-from covey.algorithms.local_search import Search, check_pairs, first_choice, number_of_swaps
+from covey.algorithms.local_search import MOST_SWAPS, Search, check_pairs, first_choice, usual_swaps
 from covey.budget.accounting.plan import Plan, split
+from covey.checks import Flag, Later, Whole
 from covey.errors import ParameterError
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.private.curator import Curator
@@ -31,9 +32,9 @@ def sites(
     epsilon: Fraction,
     public_rng: np.random.Generator,
     objective: str = "k-means",
-    sites: Any = None,
-    swaps: int | None = None,
-    sizes: bool = True,
+    sites: Annotated[Any, Later("as wide as the domain, at least k")] = None,
+    swaps: Annotated[int, Whole(0, MOST_SWAPS)] | None = None,
+    sizes: Annotated[bool, Flag("must be true or false")] = True,
 ) -> Outcome:
     """k of the listed sites, such that the rows are near to one of them.
 
@@ -46,11 +47,9 @@ def sites(
     domain is refused before the charge. Sites may be listed twice. If there are k sites, all are taken.
     """
     listed = read_sites(sites, curator.domain, k=k)
-    many = number_of_swaps(swaps, k=k)
-    if not isinstance(sizes, bool | np.bool_):
-        raise ParameterError("sizes", "must be true or false")
     check_pairs(k=k, candidates=len(listed))
     for_search, for_sizes = split(epsilon, *SIZES_SHARE) if sizes else (epsilon, None)
+    many = usual_swaps(k) if swaps is None else swaps
     search = Search(for_search, 0 if len(listed) == k else many)
     noise = None if for_sizes is None else DiscreteLaplace(for_sizes)
     curator.reserve(Plan((*search.events(), *(() if noise is None else (noise.event(),)))))
@@ -60,6 +59,11 @@ def sites(
     if noise is not None:
         counts = curator.release(CentreCounts(listed[taken], curator.domain), noise).astype(np.float64)
     return Outcome(listed[taken], counts, {"site_numbers": taken.tolist(), "swaps": search.swaps})
+
+
+def some_sites(lower: Floats, upper: Floats, k: int, rng: np.random.Generator) -> dict[str, Any]:
+    """A list for a trial of `sites`: k + 3 places anywhere in a box."""
+    return {"sites": rng.uniform(lower, upper, (k + 3, len(lower))).tolist()}
 
 
 def read_sites(given: Any, domain: Domain, *, k: int) -> Floats:

@@ -20,6 +20,7 @@ from covey.algorithms.registry import ALGORITHMS
 from covey.audit.bounds import Claim
 from covey.audit.features import Line, of_points, of_release
 from covey.fit.fit import fit
+from covey.post.random import public_rng
 from covey.public import Box
 
 Floats = NDArray[np.float64]
@@ -32,7 +33,6 @@ QUICK: dict[str, Any] = {  # where an algorithm has such a parameter: quick runs
     "candidates": 20,
     "parents": 3,
     "starts": 2,
-    "too_few": "run",
     "keep_synopsis": True,
 }
 FRONTS = {
@@ -151,10 +151,11 @@ class Neighbouring:
         case = self.case
         if case.algorithm == "levels":
             return {}
-        parameters = ALGORITHMS[case.algorithm].parameters
-        own = {name: value for name, value in QUICK.items() if name in parameters}
-        if "sites" in parameters:
-            own["sites"] = (np.linspace(-0.9, 0.9, self._k + 2)[:, None] * np.ones(self._columns)).tolist()
+        row, edge = ALGORITHMS[case.algorithm], np.ones(self._columns)
+        own = {name: value for name, value in QUICK.items() if name in row.parameters} | dict(row.few_rows)
+        own |= row.needs(-edge, edge, self._k, public_rng(0))
+        if "sites" in own:  # from corner to corner, where they tell the most
+            own["sites"] = (np.linspace(-0.9, 0.9, self._k + 2)[:, None] * edge).tolist()
         common = {
             "k": self._k,
             "epsilon": case.epsilon,

@@ -1,7 +1,6 @@
 """What is audited: every algorithm of the registry, and the slider. With the settings that audits run them with.
 
-A new row of the registry is a target at once. `QUICK` and `VARIANTS` only make runs short and lead them to further
-questions; an algorithm that they do not name runs with its defaults.
+A new row of the registry is a target at once: the row says what a run needs, and what leads it to further questions.
 """
 
 from __future__ import annotations
@@ -27,20 +26,10 @@ from covey.public import Ball, Box, Neighbours
 from covey.published.levels.files import to_json
 
 SLIDER = "the slider"
-SITES = 7
+CLUSTERS = (1, 2, 3)
 DELTA = 1e-4
 EPSILONS = (0.1, 1.0, 3.0, 50.0)
-QUICK: dict[str, Any] = {"candidates": 20, "parents": 3, "starts": 3, "too_few": "run"}  # where a run has them
-VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {  # settings that lead to other questions
-    "lloyd": ({}, {"start": "uniform"}),
-    "grid": ({}, {"keep_synopsis": True}),
-    "auto": ({}, {"keep_synopsis": True}),
-    "blocks": ({}, {"rule": "gkm"}),
-    "genetic": ({}, {"rate": 0.05, "least_rounds": 1, "most_rounds": 6}),  # the noisy number of rows sets the rounds
-    "ball-coreset": ({}, {"rows_per_part": 30}, {"radius_method": "exponential"}, {"weights": "printed"}),
-    "net-coreset": ({}, {"base": "net", "c": 2, "rounds": 2}, {"base": "grid", "base_centres": 2}),
-    "max-cover": ({}, {"averages": "noisy-avg"}, {"final_round": False, "bound": "exact"}),
-}
+QUICK: dict[str, Any] = {"candidates": 20, "parents": 3, "starts": 3}  # where a run has them, it is short
 
 
 @dataclass(frozen=True)
@@ -70,14 +59,12 @@ def names() -> list[str]:
 
 def _of(row: Algorithm) -> Target:
     def settings(relation: Neighbours, rng: Rng, d: int) -> dict[str, Any]:
-        variants = VARIANTS.get(row.name, ({},))
-        own = {name: value for name, value in QUICK.items() if name in row.parameters}
-        own |= variants[int(rng.integers(len(variants)))]
-        if "sites" in row.parameters:
-            own["sites"] = rng.uniform(-1, 1, (SITES, d)).tolist()
+        own = {name: value for name, value in QUICK.items() if name in row.parameters} | dict(row.few_rows)
+        own |= row.variants[int(rng.integers(len(row.variants)))]
+        own |= row.needs(-np.ones(d), np.ones(d), 1 + max(CLUSTERS), rng)
         some_delta = row.guarantee == "approximate" or (row.guarantee == "either" and rng.random() < 0.5)
         return {
-            "k": int(rng.choice([1, 2, 3])),
+            "k": int(rng.choice(CLUSTERS)),
             "epsilon": float(rng.choice(EPSILONS)),
             "delta": DELTA if some_delta else None,
             "objective": str(rng.choice(row.objectives)),

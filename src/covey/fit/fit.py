@@ -150,8 +150,7 @@ class Request:
     def run(self, curator: Curator, promise: Promise, seed: int | None) -> Outcome:
         """The algorithm at work. `promise` is what it may spend on the rows that it meets."""
         values = {"k": self.k, "epsilon": promise.epsilon, "delta": promise.delta, "objective": self.objective}
-        supplied = self.algorithm.supplied({**values, "public_rng": public_rng(seed)})
-        return self.algorithm.run(curator, **supplied, **self.parameters)
+        return self.algorithm.outcome(curator, {**values, "public_rng": public_rng(seed)}, self.parameters)
 
     def without_idle_delta(self, domain: Domain) -> Request:
         """The request without a delta that no plan could use: such a delta is neither charged nor certified.
@@ -169,7 +168,7 @@ class Request:
         if self.sample is not None:
             left.append(Reserve(most).on_sample(self.sample.rate or SMALLEST_RATE).promise)
         public = {"domain": domain, "neighbours": self.neighbours, "k": self.k}
-        own = {**self.algorithm.parameters, **self.parameters}
+        own = {**self.algorithm.parameters, **self.algorithm.check_parameters(self.parameters)}
         if any(uses(**public, epsilon=each.epsilon, delta=each.delta, **own) for each in left if each.delta):
             return self
         return replace(self, delta=Fraction(0))

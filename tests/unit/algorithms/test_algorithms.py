@@ -209,11 +209,22 @@ def test_algorithms_are_deterministic_given_their_coins(curator_of, name):
     assert first.notes == second.notes
 
 
-@pytest.mark.parametrize("name", [name for name in ALGORITHMS if name != "blocks"])  # there rows draw coins in turn
+@pytest.mark.parametrize("name", [name for name, row in ALGORITHMS.items() if row.any_order])
 def test_the_order_of_rows_does_not_matter(name, curator_of):
     rows = rows_of(80)
     first, second = (run(curator_of, name, each)[1] for each in (rows, rows[::-1]))
     assert np.array_equal(first.centres, second.centres)
+
+
+@pytest.mark.parametrize("name", [name for name, row in ALGORITHMS.items() if row.most_columns is not None])
+def test_as_many_columns_as_are_stated_are_taken_and_more_are_refused_before_the_charge(curator_of, name):
+    most = find(name).most_columns
+    _, outcome = run(curator_of, name, rows_of(20, most), k=8)
+    assert outcome.centres.shape == (8, most)
+    values = {"k": 8, "epsilon": EPSILON, "delta": Fraction(0), "objective": "k-means", "public_rng": public_rng(0)}
+    curator = curator_of(rows_of(20, most + 1), epsilon=EPSILON, charge=lambda: pytest.fail("charged"))
+    with pytest.raises(ParameterError):
+        find(name).outcome(curator, values, {})
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)

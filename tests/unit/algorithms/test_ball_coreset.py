@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from covey.algorithms.ball_coreset import COUNT_SHARE, MOST_PARTS, MOST_PLACES, ball_coreset
+from covey.algorithms.registry import find
 from covey.budget.ledger.ledger import Ledger
 from covey.errors import ParameterError
 from covey.fit.fit import fit
@@ -261,7 +262,7 @@ def test_wrong_parameters_are_refused_before_anything_is_paid(curator_of, own, n
     paid = []
     curator = curator_of(groups(50), epsilon=Fraction(1), charge=lambda: paid.append(1))
     with pytest.raises(ParameterError) as error:
-        ball_coreset(curator, k=2, epsilon=Fraction(1), public_rng=public_rng(0), **own)
+        find("ball-coreset").outcome(curator, {"k": 2, "epsilon": Fraction(1), "public_rng": public_rng(0)}, own)
     assert error.value.parameter == name
     assert paid == []
 

@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 from covey.algorithms.exact_coreset import exact_coreset
+from covey.algorithms.registry import find
 from covey.errors import ParameterError
 from covey.fit.fit import fit
 from covey.noise.source import SeededSource
@@ -133,7 +134,7 @@ def test_the_weights_add_up_to_the_noisy_number_of_rows(curator_of, without_sear
 def test_too_much_is_refused_before_the_charge(curator_of, watched, d, wrong, named):
     curator = curator_of(None, table=watched(np.zeros((5, d)), broken=True), charge=lambda: pytest.fail("charged"))
     with pytest.raises(ParameterError) as refusal:
-        exact_coreset(curator, k=3, epsilon=Fraction(1), public_rng=public_rng(1), **wrong)
+        find("exact-coreset").outcome(curator, {"k": 3, "epsilon": Fraction(1), "public_rng": public_rng(1)}, wrong)
     assert refusal.value.parameter == named
 
 

@@ -393,7 +393,9 @@ def test_wrong_parameters_are_refused_before_anything_is_paid(curator_of, own):
     paid = []
     curator = curator_of(np.zeros((5, 2)), epsilon=Fraction(1), delta=DELTA, charge=lambda: paid.append(1))
     with pytest.raises(ParameterError, match=next(iter(own))):
-        max_cover(curator, k=2, epsilon=Fraction(1), delta=DELTA, public_rng=public_rng(0), **own)
+        find("max-cover").outcome(
+            curator, {"k": 2, "epsilon": Fraction(1), "delta": DELTA, "public_rng": public_rng(0)}, own
+        )
     assert paid == []
     wide = curator_of(np.zeros((5, 9)), epsilon=Fraction(1), delta=DELTA, charge=lambda: paid.append(1))
     for fine in ({"growth": 0.1}, {"growth": 0.5, "dimensions": 9}):

@@ -132,7 +132,7 @@ def test_a_wrong_parameter_is_named_before_the_charge(curator_of, watched, wrong
     table = watched(groups(20, 2), broken=True)
     curator = curator_of(None, table=table, charge=lambda: pytest.fail("charged"))
     with pytest.raises(ParameterError) as refusal:
-        net_coreset(curator, k=3, epsilon=Fraction(1), public_rng=public_rng(1), **wrong)
+        find("net-coreset").outcome(curator, {"k": 3, "epsilon": Fraction(1), "public_rng": public_rng(1)}, wrong)
     assert refusal.value.parameter == named
 
 

@@ -155,11 +155,11 @@ def test_every_algorithm_runs_from_the_command_line(covey, trips, name):
     if "k-means" not in row.objectives:
         pytest.skip("fit is for k-means")
     extra = () if row.guarantee == "pure" else ("--delta", "1e-6")
-    if name == "sites":
-        Path("clinics.csv").write_text("lon,lat\n-73.95,40.75\n-74.0,40.8\n-73.96,40.82\n")
-        extra += ("--param", "sites=clinics.csv")
-    if name == "ball-coreset":
-        extra += ("--param", "too_few=run")
+    corners = np.array([-74.1, 40.7]), np.array([-73.9, 40.9])
+    for own, value in {**row.few_rows, **row.needs(*corners, 2, np.random.default_rng(0))}.items():
+        if isinstance(value, list):  # comes from a file
+            Path("own.csv").write_text("\n".join(["lon,lat", *(",".join(map(repr, line)) for line in value), ""]))
+        extra += ("--param", f"{own}={'own.csv' if isinstance(value, list) else value}")
     relation = ("--neighbours", str(row.neighbours[0]))
     done = covey("fit", trips, "-k", 2, "--epsilon", 1, *BOUNDS, "--algorithm", name, *relation, *extra, "--json")
     assert done.code == 0, done.err

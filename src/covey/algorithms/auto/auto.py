@@ -6,7 +6,7 @@ docs/guide/auto.md has the table of them.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from covey.algorithms.auto.high import SIZE_SHARE, from_subspace
 from covey.algorithms.auto.low import from_boxes
 from covey.algorithms.auto.shares import delta_helps
 from covey.algorithms.kit import SMALLEST_SIZE, Outcome, after_size
-from covey.errors import ParameterError
+from covey.checks import Flag
 from covey.private.curator import Curator
 from covey.public import Domain, Neighbours
 
@@ -29,7 +29,7 @@ def auto(
     delta: Fraction,
     objective: str,
     public_rng: np.random.Generator,
-    keep_synopsis: bool = False,
+    keep_synopsis: Annotated[bool, Flag()] = False,
 ) -> Outcome:
     """k centres from a private tree of boxes: in the whole space up to 4 dimensions, in a private subspace beyond.
 
@@ -38,8 +38,6 @@ def auto(
     than k are normal releases. With `keep_synopsis` all boxes and their noisy counts come with the release as a coreset
     (covey.Coreset).
     """
-    if not isinstance(keep_synopsis, bool):
-        raise ParameterError("keep_synopsis", "must be True or False")
     if curator.domain.dimension <= MOST_TREE_DIMENSIONS:
         return from_boxes(
             curator, k=k, epsilon=epsilon, objective=objective, public_rng=public_rng, keep_synopsis=keep_synopsis
