@@ -83,7 +83,11 @@ def test_every_test_that_the_page_names_finds_the_example_and_passes(followed):
 def test_all_tests_pass_with_the_example(followed):
     """Those of its own, on every engine, and those that look at the whole registry or at all pages at once."""
     files_passed(followed, "-k", "tiles", "tests")
-    whole = {"tests/unit/test_errors.py", "tests/unit/algorithms/test_unused_delta.py", "tests/unit/private/test_data_sets.py"}
+    whole = {
+        "tests/unit/test_errors.py",
+        "tests/unit/algorithms/test_unused_delta.py",
+        "tests/unit/private/test_data_sets.py",
+    }
     files_passed(followed, "-k", "not spark", *sorted({*LISTED, *whole}))
     run(followed, "mypy")
 
