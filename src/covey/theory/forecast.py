@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from covey.algorithms.auto.auto import MOST_TREE_DIMENSIONS
+from covey.checks import whole_number
 from covey.errors import ParameterError
 from covey.public import Neighbours
 
@@ -136,8 +137,7 @@ def _check(*, n: float, d: int, k: int, epsilon: float, delta: float | None) -> 
     if not isinstance(n, int | float) or not 1 <= n <= LARGEST_SIZE * 1000:
         raise ParameterError("n", "must be a number of rows, at least 1")
     for name, value in (("d", d), ("k", k)):
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 100_000:
-            raise ParameterError(name, "must be a whole number, at least 1")
+        whole_number(name, value, least=1, most=100_000)
     if k > n:
         raise ParameterError("k", "must be at most n: there are not as many rows as clusters")
     if not isinstance(epsilon, int | float) or not 0 < epsilon <= 10_000:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal, localcontext
 from fractions import Fraction
 
+from covey.checks import whole_number
 from covey.errors import ParameterError
 from covey.events import exactly
 
@@ -111,7 +112,7 @@ def group_privacy(
       delta_at(ε') Σ_j P[K = j]·max(0, (e^{jε} - e^{ε'})/(1 + e^{jε})) for a pure mechanism: at most any step's;
                    from the amplified epsilon on, what that promises, if it is less
     """
-    members = _whole("group", group, least=1, most=MOST_GROUP)
+    members = whole_number("group", group, least=1, most=MOST_GROUP)
     with localcontext(_EXACT):
         strength = _decimal("epsilon", epsilon, least=LEAST_EPSILON, most=100)
         slip = _decimal("delta", delta, least=Fraction(0), most=1, open_end=True)
@@ -123,8 +124,8 @@ def group_privacy(
         else:
             if sample is None or n is None:
                 raise ParameterError("rate", "must be given, or else both sample and n")
-            people = _whole("n", n, least=1, most=10**15)
-            drawn = _whole("sample", sample, least=1, most=people)
+            people = whole_number("n", n, least=1, most=10**15)
+            drawn = whole_number("sample", sample, least=1, most=people)
             if members > people:
                 raise ParameterError("group", f"must be at most n, {people}")
             share = Decimal(drawn) / Decimal(people)
@@ -229,9 +230,3 @@ def _decimal(name: str, value: object, *, least: Fraction, most: int, open_end: 
         high = "below" if open_end else "at most"
         raise ParameterError(name, f"must be a number, at least {float(least):g} and {high} {most}")
     return Decimal(exact.numerator) / Decimal(exact.denominator)
-
-
-def _whole(name: str, value: object, *, least: int, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise ParameterError(name, f"must be a whole number from {least} to {most:,}")
-    return value
