@@ -15,7 +15,7 @@ import pytest
 from covey import KMeans
 from covey.private.engines import rows as row_engine
 from covey.private.engines.memory import MemoryEngine
-from covey.private.tables import frames as tables
+from covey.private.tables import base as tables
 from covey.private.tables.frames import open_table
 from covey.public import Ball, Box, Domain, resolve_bounds
 from covey.queries.costs import NegativeCosts
