@@ -7,6 +7,7 @@ table is always cut into the same pieces, in the same order.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -29,7 +30,7 @@ PIECE_VALUES = 2**19  # about 4 MB of float64 a piece
 ENGINES = ("memory", "files", "spark")
 
 
-class Table(Sealed):
+class Table(Sealed, ABC):
     """Rows that nobody has looked at yet. A subclass reads them; here is what every table can become.
 
     names : of its columns, None for an array. no_people : why its rows are nobody's, where that is so.
@@ -41,22 +42,22 @@ class Table(Sealed):
     local = True  # whether its rows come to this machine
     no_people = "needs columns with names; pass a pandas, polars or Arrow table, or a file"
 
+    @abstractmethod
     def check_numeric(self, columns: Sequence[str] | None) -> None:
         """Refuse columns that are not of numbers, by their type."""
-        raise NotImplementedError
 
+    @abstractmethod
     def pieces(self, columns: Sequence[str] | None) -> Iterator[Piece]:
         """Functions that read the rows, piece by piece."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rows(self) -> int:
         """The exact number of rows: private under add/remove."""
-        raise NotImplementedError
 
-    def chosen(self, columns: Sequence[str] | None, places: Iterator[Places]) -> Iterator[Piece]:
+    def chosen(self, columns: Sequence[str] | None, places: Iterator[Places]) -> Iterator[Piece]:  # noqa: ARG002
         """Pieces of the rows at these places, which ascend block by block; those beyond the last row are ignored.
         In memory no others are visited."""
-        raise NotImplementedError
+        raise ParameterError("sample", "needs rows that have places: give a rate, under add-remove")
 
     def check_person(self, person: str) -> None:  # noqa: ARG002
         """Refuse a person column that is not there or holds no ids, before any charge."""
