@@ -18,7 +18,7 @@ from covey.cli.options import (
     read_bounds,
     read_rows_per_person,
     read_sample,
-    read_zones,
+    zones_in_file,
 )
 from covey.errors import BudgetError, CoveyError, DataError, FormatError, LedgerError, ParameterError
 from covey.text import printable
@@ -133,7 +133,7 @@ def make_release(
                 person=options.person,
                 rows_per_person=read_rows_per_person(options.rows_per_person),
                 engine=options.engine,
-                zones=read_zones(options.zones, lon=options.lon, lat=options.lat),
+                zones=zones_in_file(options.zones, lon=options.lon, lat=options.lat),
                 sample=read_sample(options.sample),
                 ledger=book,
                 dataset=options.dataset,

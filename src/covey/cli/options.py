@@ -218,7 +218,7 @@ def read_value(text: str) -> bool | int | float | str:
     return text
 
 
-def read_zones(path: str | None, *, lon: str | None, lat: str | None) -> Any:
+def zones_in_file(path: str | None, *, lon: str | None, lat: str | None) -> Any:
     """The zones in a GeoJSON file; their polygons are in the columns of longitude and latitude."""
     if path is None:
         return None

@@ -38,12 +38,13 @@ def compare_sites(
     places = {name: data.full(sites, name="sets") for name, sites in sets.items()}
     region = None if forbidden is None else Region.read(forbidden, name="forbidden")
     rows = max(1.0, coreset.total)
+    try:
+        costs = {row.name: row.cost for row in coreset.compare(places, objective=objective)}  # type: ignore[arg-type]
+    except ParameterError as error:
+        raise ParameterError("sets", str(error).removeprefix("alternatives: ")) from None
     answers: dict[str, dict[str, Any]] = {}
     for name, sites in places.items():
-        try:
-            cost = float(coreset.cost(sites, objective=objective))  # type: ignore[arg-type]
-        except ParameterError as error:
-            raise ParameterError("sets", str(error).removeprefix("centres: ")) from None
+        cost = costs[name]
         inside = 0 if region is None else int(region.contains(data.flat(sites)).sum())
         answers[name] = {"cost": cost, "per_row": cost / rows, "inside_forbidden": inside}
         if data.geographic and data.domain.dimension == 2:

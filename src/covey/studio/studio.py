@@ -33,7 +33,7 @@ from covey.studio.refusals import Refusal
 from covey.studio.settings import MOST_K, USUAL_K, Settings
 from covey.studio.uploads import Uploads
 from covey.studio.view import Views, promise
-from covey.studio.zoning import Drawn, read_zones
+from covey.studio.zoning import Drawn, drawn_zones
 
 NO_DATA = "no data is open; upload a file and POST api/open, or start the studio with DATA or --demo"
 NOT_LOOKED = "nothing may be shown before the look: POST api/look with its price"
@@ -91,8 +91,8 @@ class Studio:
         """The zones that were drawn, if they can lie in the new data; else those of the command line."""
         if self._zones is not None:
             with suppress(CoveyError):
-                return read_zones(self._zones.document, opened)
-        return None if self.settings.zones is None else read_zones(self.settings.zones, opened)
+                return drawn_zones(self._zones.document, opened)
+        return None if self.settings.zones is None else drawn_zones(self.settings.zones, opened)
 
     def _key_of(self, data: Opened) -> str | None:
         """The idempotency key, for what was opened first alone: other rows have levels of their own."""
@@ -247,7 +247,7 @@ class Studio:
             data = self._opened()
             if self._job is not None and (self._job.running or self._views is not None):
                 raise Refusal(409, "zones take part in every level and stand still from the look on")
-            self._zones = None if zones is None else read_zones(zones, data)
+            self._zones = None if zones is None else drawn_zones(zones, data)
 
     def set_owner(self, on: bool) -> None:
         with self._lock:

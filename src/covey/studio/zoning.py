@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 from covey.checks import amount
 from covey.errors import FormatError, ParameterError
 from covey.fit import slider
-from covey.fit.zones import Zones
-from covey.fit.zones import read_zones as check_zones
+from covey.fit.zones import Zones, read_zones
 from covey.studio.data import Opened
 from covey.text import printable
 
@@ -23,7 +22,7 @@ class Drawn(NamedTuple):
     zones: Zones
 
 
-def read_zones(document: dict[str, Any], data: Opened) -> Drawn:
+def drawn_zones(document: dict[str, Any], data: Opened) -> Drawn:
     """Polygons, each with an `epsilon`, found good for the levels; or an error that says why not."""
     if data.person.column is not None:
         raise ParameterError("zones", "are not for levels of people: start the studio without --person, or draw none")
@@ -37,7 +36,7 @@ def read_zones(document: dict[str, Any], data: Opened) -> Drawn:
     if north is None:
         raise ParameterError("zones", "need two columns: they are drawn on a map")
     zones = Zones.read(kept, lon=data.columns[east], lat=data.columns[north])
-    check_zones(zones, epsilon=amount("epsilon", slider.price()), domain=data.domain)
+    read_zones(zones, epsilon=amount("epsilon", slider.price()), domain=data.domain)
     return Drawn(kept, zones)
 
 
