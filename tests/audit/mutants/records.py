@@ -38,8 +38,8 @@ MUTANTS = (
     mutant(
         "long-record-dropped",
         "a record that is too long is no row: the number of rows, which may be public, tells that it is there",
-        "private.tables.csv.reader:separate",
-        {"missing if lost else": "b'\\n' if lost else"},
+        "private.tables.csv.reader:_read",
+        {"table if rows is None else table.take(rows)": "table"},
         killer=BLOCKS + "test_a_record_that_is_too_long_is_read_to_its_end_and_is_one_row_in_any_cut",
     ),
     mutant(
