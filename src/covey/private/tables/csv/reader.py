@@ -192,9 +192,9 @@ def separate(records: bytes, *, cells: int, returns: bool = True, exact: bool = 
 
     A record of more than 1 MiB, or with another number of cells, is a row of missing values, whose place is null; it is
     left out, because in a wide file its empty cells could take a thousand times its length. Without such a record the
-    places are None. Where a quote is misplaced, all cells are put in quotes. The parser would end a record at a carriage
-    return outside quotes: unless it stands before the newline and `returns` says that lines end so, it becomes a space,
-    or if values have to be `exact` is put in quotes.
+    places are None. Where a quote is misplaced, all cells are put in quotes. The parser would end a record at a
+    carriage return outside quotes: unless it stands before the newline and `returns` says that lines end so, it becomes
+    a space, or if values have to be `exact` is put in quotes.
     """
     text = np.frombuffer(records, dtype=np.uint8)
     ends, commas = np.flatnonzero(text == NEWLINE) + 1, np.flatnonzero(text == COMMA)
@@ -222,14 +222,14 @@ def separate(records: bytes, *, cells: int, returns: bool = True, exact: bool = 
     if not anew.any():
         return records, None
     parts, done = [], 0
-    for start, end, lost in zip(starts[anew].tolist(), ends[anew].tolist(), bad[anew].tolist(), strict=True):
-        parts += [records[done:start], b"" if lost else _anew(records[start:end], returns=returns)]
+    for start, end, gone in zip(starts[anew].tolist(), ends[anew].tolist(), bad[anew].tolist(), strict=True):
+        parts += [records[done:start], b"" if gone else _anew(records[start:end], returns=returns)]
         done = end
-    text = b"".join([*parts, records[done:]])
-    lost_rows = (bad & anew)[~_empty(records, ends)] if cells > 1 else bad
-    if not lost_rows.any():
-        return text, None
-    return text or b"\n", pa.array(np.cumsum(~lost_rows) - 1, mask=lost_rows)
+    whole = b"".join([*parts, records[done:]])
+    lost = (bad & anew)[~_empty(records, ends)] if cells > 1 else bad
+    if not lost.any():
+        return whole, None
+    return whole or b"\n", pa.array(np.cumsum(~lost) - 1, mask=lost)
 
 
 def _lone(records: bytes, text: NDArray[np.uint8], *, returns: bool) -> Places:
