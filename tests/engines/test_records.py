@@ -245,3 +245,17 @@ def test_spark_refuses_a_file_that_is_there_twice(spark, tmp_path):
     (tmp_path / "data set" / "again.parquet").symlink_to(path)
     with pytest.raises(DataError, match=r"again.parquet' and '.*rows.parquet' are the same file"):
         open_path(tmp_path / "data set")
+
+
+@pytest.mark.timeout(900)
+def test_spark_refuses_a_pattern_that_names_a_file_twice(spark, tmp_path):
+    """Spark reads a file as often as the choices of a pattern name it, and tells its name once."""
+    from covey.private.tables.spark import open_path
+
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        writers.parquet_file(table(BASE), tmp_path / name)
+    assert open_path(f"{tmp_path}/{{a/rows,b/*}}.parquet").rows() == 2 * len(BASE)
+    for choices in ("{a/rows,a/rows}.parquet", "{a/rows,a/*}.parquet", "{a,a/rows.parquet}"):
+        with pytest.raises(DataError, match="may stand for the same file"):
+            open_path(f"{tmp_path}/{choices}")

@@ -64,6 +64,7 @@ def read_sample(value: Any) -> SampleRequest | None:
     if not SMALLEST_RATE <= value <= 1:
         raise ParameterError("sample", "a rate must be above 0 (at least 2^-40) and at most 1")
     rate = exactly(value.item() if isinstance(value, np.generic) else value)
+    rate = max(SMALLEST_RATE, rate)  # the shortest decimal that stands for the float 2^-40 lies just below it
     return None if rate == 1 else SampleRequest(rate=rate)
 
 

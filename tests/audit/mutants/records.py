@@ -38,8 +38,8 @@ MUTANTS = (
     mutant(
         "long-record-dropped",
         "a record that is too long is no row: the number of rows, which may be public, tells that it is there",
-        "private.tables.csv.reader:separate",
-        {"missing if lost else": "b'\\n' if lost else"},
+        "private.tables.csv.reader:_read",
+        {"table if rows is None else table.take(rows)": "table"},
         killer=BLOCKS + "test_a_record_that_is_too_long_is_read_to_its_end_and_is_one_row_in_any_cut",
     ),
     mutant(
@@ -62,6 +62,13 @@ MUTANTS = (
         "private.tables.folders:check_distinct",
         {"if other != path and found.number:": "if False:"},
         killer="unit/private/test_data_sets.py::test_a_file_that_is_there_twice_is_refused",
+    ),
+    mutant(
+        "pattern-counted-twice",
+        "a file that two choices of a Spark pattern name counts everybody in it twice",
+        "private.tables.spark:counts_twice",
+        {"return len(set(read)) < len(read)": "return False"},
+        killer=RECORDS + "test_spark_refuses_a_pattern_that_names_a_file_twice",
     ),
     mutant(
         "coverage-of-32-bits",

@@ -349,9 +349,17 @@ def test_what_is_read_from_a_sample_parameter():
         == SampleRequest(rate=Fraction(1, 10))
     )
     assert read_sample(5) == read_sample(np.int64(5)) == SampleRequest(size=5)
+    assert read_sample(2**-40) == read_sample(np.float64(2**-40)) == SampleRequest(rate=Fraction(1, 2**40))
     assert read_sample("auto") == SampleRequest(target=Fraction(1, 20))
     assert read_sample("auto:0.02") == SampleRequest(target=Fraction(1, 50))
     assert len({str(read_sample(each)) for each in (1, 0.1, "auto", "auto:0.1", 10)}) == 5
+
+
+def test_the_smallest_rate_is_not_refused_after_the_choice_of_rows_per_person_was_paid_for():
+    rows = pd.DataFrame({"x": [0.1, 0.2], "id": [1, 2]})
+    paid = {"person": "id", "rows_per_person": "auto", "epsilon": 1.0, "bounds": (-1, 1), "k": 1}
+    release = covey.fit.fit.fit(rows, sample=2**-40, **paid)
+    assert release.certificate.parameters["sample"]["rate"] == pytest.approx(2**-40)
 
 
 # --- how large "auto" is ----------------------------------------------------------------------------------------------

@@ -248,6 +248,16 @@ def test_lines_end_as_that_of_the_header_does(tmp_path, end, ids):
     assert numbers.tolist() == [[1, 2]]
 
 
+def test_short_records_of_a_wide_file_are_rows_that_take_no_more_memory_than_their_text():
+    names, whole = [str(i) for i in range(10_000)], b"7" + b",1" * 9_999 + b"\n"
+    records = b"x\n" * 1_000 + whole + b"x,y\n\n"
+    text, places = separate(records, cells=len(names))
+    assert len(text) <= len(records)
+    assert len(places) == _count(records, len(names)) == 1_002
+    assert _read(records, names, ["0"], []).column("0").to_pylist() == [None] * 1_000 + [7, None]
+    assert _read(b"x\n" * 3, names, ["0"], ["1"]).column("1").to_pylist() == [None] * 3
+
+
 def test_rows_are_parsed_by_whoever_wants_them(tmp_path, monkeypatch):
     """`pieces` itself reads bytes and nothing else, so that threads share the work."""
     path = tmp_path / "rows.csv"

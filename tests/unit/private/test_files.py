@@ -167,7 +167,7 @@ def test_whatever_looks_like_a_number_is_read_like_python_reads_it(tmp_path_fact
 
 def test_mending_leaves_good_lines_alone():
     good = b'1,2\n"a,b",3\n"say ""hi""",4\n\n'
-    assert separate(good, cells=2) == good
+    assert separate(good, cells=2) == (good, None)
 
 
 @pytest.mark.parametrize(

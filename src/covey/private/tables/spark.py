@@ -46,7 +46,22 @@ def open_path(path: str | os.PathLike[str]) -> SparkTable:
             f"data: Spark cannot read {name!r} as Parquet ({what}); check the path, on every node"
         ) from None
     check_distinct(local_files(table.stamps))
+    if "{" in name and counts_twice(table.frame):
+        raise DataError(
+            f"data: several of the choices in {name!r} may stand for the same file, whose rows would count twice; "
+            "write a pattern that names each once"
+        )
     return table
+
+
+def counts_twice(frame: DataFrame) -> bool:
+    """Whether Spark reads a file as often as choices such as {a/*,a/b} name it; yes, where it does not tell."""
+    plan: Any = frame
+    try:
+        read = list(plan._jdf.queryExecution().analyzed().relation().location().inputFiles())
+    except Exception:  # Spark Connect, or another reader
+        return True
+    return len(set(read)) < len(read)
 
 
 def local_files(names: Iterable[str]) -> Iterator[tuple[Path, Stamp]]:

@@ -121,7 +121,7 @@ def _read(
 
     Texts come to the byte. To numbers a carriage return is a space: without texts it never matters whose it is.
     """
-    records = separate(records, cells=len(names), returns=returns or not texts, exact=bool(texts))
+    records, rows = separate(records, cells=len(names), returns=returns or not texts, exact=bool(texts))
     if records.startswith(BOM):  # in the middle of a file it is part of a cell; the parser would drop the first one
         records = BOM + records
     wanted = [*numbers, *texts]
@@ -132,7 +132,8 @@ def _read(
     except pa.ArrowInvalid:
         table = _table(records, len(names), kinds)
     columns = [*table.columns[: len(numbers)], *(_given(cells) for cells in table.columns[len(numbers) :])]
-    return pa.Table.from_arrays(columns, names=wanted)
+    table = pa.Table.from_arrays(columns, names=wanted)
+    return table if rows is None else table.take(rows)
 
 
 def _given(cells: Any) -> Any:
@@ -186,13 +187,14 @@ def parse(cells: Any) -> Any:
     return pc.ascii_trim_whitespace(text).cast(pa.float64())
 
 
-def separate(records: bytes, *, cells: int, returns: bool = True, exact: bool = False) -> bytes:
-    """Whole records, mended: the parser sees as many as there are, with that many cells or none.
+def separate(records: bytes, *, cells: int, returns: bool = True, exact: bool = False) -> tuple[bytes, Any]:
+    """Whole records, mended: the parser sees those with that many cells. And for each row its place among what it sees.
 
-    A record of more than 1 MiB, or with another number of cells, becomes a row of missing values. Where a quote is
-    misplaced, all cells are put in quotes. The parser would end a record at a carriage return outside quotes: unless
-    it stands before the newline and `returns` says that lines end so, it becomes a space, or if values have to be
-    `exact` is put in quotes.
+    A record of more than 1 MiB, or with another number of cells, is a row of missing values, whose place is null; it is
+    left out, because in a wide file its empty cells could take a thousand times its length. Without such a record the
+    places are None. Where a quote is misplaced, all cells are put in quotes. The parser would end a record at a
+    carriage return outside quotes: unless it stands before the newline and `returns` says that lines end so, it becomes
+    a space, or if values have to be `exact` is put in quotes.
     """
     text = np.frombuffer(records, dtype=np.uint8)
     ends, commas = np.flatnonzero(text == NEWLINE) + 1, np.flatnonzero(text == COMMA)
@@ -218,13 +220,16 @@ def separate(records: bytes, *, cells: int, returns: bool = True, exact: bool = 
     if cells > 1 and anew.any():
         anew &= ~_empty(records, ends)
     if not anew.any():
-        return records
-    missing = b"," * (cells - 1) + b"\n" if cells > 1 else b'""\n'
+        return records, None
     parts, done = [], 0
-    for start, end, lost in zip(starts[anew].tolist(), ends[anew].tolist(), bad[anew].tolist(), strict=True):
-        parts += [records[done:start], missing if lost else _anew(records[start:end], returns=returns)]
+    for start, end, gone in zip(starts[anew].tolist(), ends[anew].tolist(), bad[anew].tolist(), strict=True):
+        parts += [records[done:start], b"" if gone else _anew(records[start:end], returns=returns)]
         done = end
-    return b"".join([*parts, records[done:]])
+    whole = b"".join([*parts, records[done:]])
+    lost = (bad & anew)[~_empty(records, ends)] if cells > 1 else bad
+    if not lost.any():
+        return whole, None
+    return whole or b"\n", pa.array(np.cumsum(~lost) - 1, mask=lost)
 
 
 def _lone(records: bytes, text: NDArray[np.uint8], *, returns: bool) -> Places:
