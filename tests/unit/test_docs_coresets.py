@@ -70,9 +70,12 @@ def test_files_are_read_without_covey_as_the_page_says(tmp_path):
     assert len(snippets) == 2
     for snippet in snippets:
         assert "covey import" not in snippet
-        done = subprocess.run(
-            [sys.executable, "-c", snippet], cwd=tmp_path, capture_output=True, text=True, timeout=280
-        )
+        for _ in range(3):
+            done = subprocess.run(
+                [sys.executable, "-c", snippet], cwd=tmp_path, capture_output=True, text=True, timeout=280
+            )
+            if done.returncode >= 0:  # on a busy machine pyarrow's own threads may abort a process that is ending
+                break
         assert done.returncode == 0, done.stderr
     assert "differentially private" in done.stdout
 
