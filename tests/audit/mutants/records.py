@@ -12,7 +12,7 @@ MUTANTS = (
         "a CSV is read by lines: whoever has a value of a hundred line breaks has a hundred rows more",
         READER + "marks",
         {"quotes = np.flatnonzero(codes == QUOTE)": "quotes = np.flatnonzero(codes == QUOTE)[:0]"},
-        killer=RECORDS + "test_one_record_is_one_row[csv-4194304]",
+        killer=BLOCKS + "test_records_are_those_of_python",
     ),
     mutant(
         "quotes-forgotten-between-blocks",
@@ -64,7 +64,7 @@ MUTANTS = (
         killer="unit/private/test_data_sets.py::test_a_file_that_is_there_twice_is_refused",
     ),
     mutant(
-        "pattern-counted-twice",
+        "spark-pattern-counted-twice",
         "a file that two choices of a Spark pattern name counts everybody in it twice",
         "private.tables.spark:counts_twice",
         {"return len(set(read)) < len(read)": "return False"},
