@@ -64,11 +64,11 @@ MUTANTS = (
         killer="unit/private/test_data_sets.py::test_a_file_that_is_there_twice_is_refused",
     ),
     mutant(
-        "spark-pattern-counted-twice",
+        "pattern-counted-twice",
         "a file that two choices of a Spark pattern name counts everybody in it twice",
         "private.tables.spark:counts_twice",
         {"return len(set(read)) < len(read)": "return False"},
-        killer=RECORDS + "test_spark_refuses_a_pattern_that_names_a_file_twice",
+        killer="unit/private/test_data_sets.py::test_a_file_that_a_pattern_names_twice_is_known",
     ),
     mutant(
         "coverage-of-32-bits",

@@ -360,3 +360,23 @@ def test_row_groups_are_read_by_whoever_wants_them(tmp_path, monkeypatch):
     asked.clear()
     assert [piece().tolist() for piece in table.chosen(("a",), iter([np.array([50, 99])]))] == [[[50.0]], [[99.0]]]
     assert len(asked) == 2, "what holds no chosen row is not read"
+
+
+@pytest.mark.parametrize(
+    ("read", "twice"), [(["a", "b"], False), (["a", "b", "a"], True), ([], False), (OSError("a cluster away"), True)]
+)
+def test_a_file_that_a_pattern_names_twice_is_known(read, twice):
+    """Without a cluster: a plan that only tells its files. Such patterns are refused (engines/test_records.py)."""
+    from types import SimpleNamespace
+
+    from covey.private.tables.spark import counts_twice
+
+    def files():
+        if isinstance(read, Exception):
+            raise read
+        return read
+
+    location = SimpleNamespace(inputFiles=files)
+    analyzed = SimpleNamespace(relation=lambda: SimpleNamespace(location=lambda: location))
+    execution = SimpleNamespace(analyzed=lambda: analyzed)
+    assert counts_twice(SimpleNamespace(_jdf=SimpleNamespace(queryExecution=lambda: execution))) is twice
