@@ -115,6 +115,7 @@ class _Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         ledger: Any = None,
         dataset: str | None = None,
         engine: str = "auto",
+        errors: str = "quick",
         random_state: Any = None,
         progress: bool = False,
         verbose: int = 0,
@@ -212,6 +213,9 @@ class KMeans(_Clusterer):
         The name of the data set in the ledger.
     engine : {'auto', 'memory', 'files', 'spark'}, default='auto'
         Where the rows are worked on; "files" streams them, for files larger than memory.
+    errors : {'quick', 'full', 'none'}, default='quick'
+        What the release says of its own errors, all of it free: "quick" of sizes and costs; "full" of places and of the
+        extra cost too, by reruns of the fit on made-up rows, which take a second or two; "none" nothing.
     random_state : int, numpy random generator, or None, default=None
         None draws all noise from the operating system. A seed makes the fit reproducible and **not private**; the
         certificate says so.
@@ -327,6 +331,7 @@ class PrivateCoreset(_Private):
         ledger: Any = None,
         dataset: str | None = None,
         engine: str = "auto",
+        errors: str = "quick",
         random_state: Any = None,
         progress: bool = False,
         verbose: int = 0,

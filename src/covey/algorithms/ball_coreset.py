@@ -48,6 +48,7 @@ MOST_PLACES = 2**16  # of a grid that Covey chooses: 256 x 256 in two dimensions
 MOST_COLUMNS = 16  # with more, that grid would have a single cell along each axis
 COUNT_SHARE = 0.3  # of epsilon, for the counts and means of the balls' neighbourhoods
 CERTAIN = 4  # a mean is used if the noisy count behind it is so many times the scale of its noise
+UNCOUNTED = "balls were counted, and some of a ball's rows may be nearer to another centre"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,7 +195,7 @@ def ball_coreset(
     }
     if notes["too_few_rows"]:
         notes["rows_needed"] = rows_needed(settings, epsilon=left, delta=delta)
-    return Outcome(found.centres, found.sizes, notes, coreset=coreset)
+    return Outcome(found.centres, found.sizes, notes, coreset=coreset, not_told=UNCOUNTED)
 
 
 def uses_delta(

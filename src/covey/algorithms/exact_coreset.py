@@ -24,6 +24,7 @@ CONFIDENCE = 0.95
 LARGEST_SIDE = 16
 MOST_CELLS = 64
 USUAL_WORK = 2**20  # of a side that is chosen here: a fraction of a second
+UNCOUNTED = "the coreset was picked as a whole: no number of rows was counted"
 
 
 def exact_coreset(
@@ -72,7 +73,7 @@ def exact_coreset(
         "candidates": coresets.size,
         "beyond_the_best": 2 * largest / float(left) * log(coresets.size / (1 - CONFIDENCE)),
     }
-    return Outcome(found.centres, found.sizes, notes, coreset=coreset)
+    return Outcome(found.centres, found.sizes, notes, coreset=coreset, not_told=UNCOUNTED)
 
 
 def _side(side: int | None, *, dimension: int, points: int, centres: int) -> int:

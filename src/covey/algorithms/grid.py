@@ -13,6 +13,7 @@ from covey.algorithms.kit import Outcome, learn_size
 from covey.budget.accounting.plan import Plan
 from covey.checks import Flag, Positive, Whole
 from covey.noise.mechanisms import DiscreteLaplace
+from covey.post.errors.boxes import CountedBoxes
 from covey.post.kmeans import weighted_kmeans
 from covey.post.kmedian import weighted_kmedian
 from covey.post.starts import sphere_packing
@@ -22,6 +23,7 @@ from covey.published.release import Synopsis
 from covey.queries.counts import CellCounts
 from covey.queries.grid import MOST_CELLS, Grid
 
+STRICTNESS = 0.65  # times the largest noise of all cells: more stands out
 CLUSTERED_CELLS = 2**20  # more are put together in blocks before they are clustered
 
 
@@ -92,7 +94,19 @@ def from_cells(
     )
     notes = {"cells_per_axis": cells.per_axis, "theta": theta}
     synopsis = Synopsis(cells.per_axis, counts.tolist()) if keep_synopsis else None
-    return Outcome(clusters.centres, clusters.sizes, notes, synopsis)
+    middles = cells.midpoints() if cells.cells <= CLUSTERED_CELLS else None
+    boxes = (
+        None
+        if middles is None
+        else CountedBoxes.of_one_scale(
+            middles,
+            np.full(middles.shape, (2 * curator.domain.limit + 1) / cells.per_axis),
+            counts.astype(np.float64),
+            scale=1 / strength,
+            strictness=STRICTNESS,
+        )
+    )
+    return Outcome(clusters.centres, clusters.sizes, notes, synopsis, boxes=boxes)
 
 
 def blocks_of_cells(cells: Grid, counts: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

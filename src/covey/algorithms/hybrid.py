@@ -10,7 +10,7 @@ import numpy as np
 
 from covey.algorithms.grid import from_cells
 from covey.algorithms.kit import Outcome, learn_size
-from covey.algorithms.lloyd import one_round
+from covey.algorithms.lloyd import LAST_ROUND, count_scale, one_round
 from covey.budget.accounting.plan import Plan, split
 from covey.checks import Positive, Whole
 from covey.noise.mechanisms import DiscreteLaplace
@@ -54,4 +54,6 @@ def hybrid(
     notes = {**found.notes, "rho": rho, "refined": pays}
     if not pays:
         return replace(found, notes=notes)
-    return Outcome(*one_round(curator, found.centres, noises[1]), notes)
+    centres, sizes = one_round(curator, found.centres, noises[1])
+    scale = count_scale(curator, noises[1])
+    return Outcome(centres, sizes, {**notes, "sizes_of": LAST_ROUND}, size_scale=scale)

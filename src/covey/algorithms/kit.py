@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from covey.budget.accounting.plan import Plan, split
 from covey.noise.mechanisms import DiscreteLaplace
+from covey.post.errors.boxes import CountedBoxes
 from covey.private.curator import Curator
 from covey.public import Neighbours
 from covey.published.release import Synopsis
@@ -38,6 +39,9 @@ class Outcome:
     notes: dict[str, Any] = field(default_factory=dict)
     synopsis: Synopsis | None = None
     coreset: LatticeCoreset | None = None
+    boxes: CountedBoxes | None = None  # in lattice units: what sizes and their errors come from
+    size_scale: float | None = None  # of the Laplace noise in `sizes`, where each was counted on its own
+    not_told: str = ""  # why no error can be told, where neither is known
 
 
 def learn_size(curator: Curator, epsilon: Fraction, *, share: tuple[int, int] = SIZE_SHARE) -> tuple[int, Fraction]:

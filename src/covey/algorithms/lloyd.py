@@ -16,6 +16,7 @@ from covey.post.starts import sphere_packing, uniform_starts
 from covey.private.curator import Curator
 from covey.queries.voronoi import VoronoiSums
 
+LAST_ROUND = "the clusters of the last round, whose means the centres are"
 STARTS = {"sphere-packing": sphere_packing, "uniform": uniform_starts}
 
 
@@ -45,7 +46,14 @@ def lloyd(
     sizes: NDArray[np.float64] | None = None
     for noise in noises:
         centres, sizes = one_round(curator, centres, noise)
-    return Outcome(centres, sizes, {"rounds": rounds, "start": start})
+    scale = count_scale(curator, noises[-1])
+    return Outcome(centres, sizes, {"rounds": rounds, "start": start, "sizes_of": LAST_ROUND}, size_scale=scale)
+
+
+def count_scale(curator: Curator, noise: DiscreteLaplace) -> float:
+    """Of the noise in the counts of a round, which are released with the sums: (d + 1) shares of its epsilon."""
+    one = VoronoiSums(np.zeros((1, curator.domain.dimension)), curator.domain)
+    return float(one.sensitivity(curator.neighbours).l1 / (curator.domain.limit * noise.epsilon))
 
 
 def one_round(

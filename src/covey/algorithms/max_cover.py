@@ -33,6 +33,7 @@ Floats = NDArray[np.float64]
 MOST_DIMENSIONS = 5  # of the projected space, unless more are asked for: a row is covered by 60^(d'/5) grid points
 SPLIT = (7, 2, 6, 9)  # of what the number of rows leaves: picks, candidates' counts, averages, the final round
 STRICTNESS = 0.5
+LEFT = "the numbers of rows were released with averages of clusters that the centres have since left"
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def max_cover(
         "final_round": final_round,
         **shares.notes(for_size),
     }
-    return Outcome(centres, sizes, notes)
+    return Outcome(centres, sizes, notes, not_told=LEFT)
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ MOST_RINGS = 200
 SLABS = "must be a whole number of slabs per axis, 'printed' for the paper's 16kd, or None"
 ERROR = "must be from 0.05 to 1: distances grow by the factor 1 + error"
 INNER_FAILURE = 0.05  # the δ of the paper's smallest radius
+UNCOUNTED = "rays around a base of centres were counted, and some of their rows may be nearer to another centre"
 
 
 def net_coreset(
@@ -107,7 +108,7 @@ def net_coreset(
     if base == "net" and not t:
         needed = ceil(design.rows_needed(design.rounds or 1, for_base, curator.neighbours))
         chosen |= {"c": design.c, "too_few_rows": True, "rows_needed": needed}
-    return Outcome(found.centres, found.sizes, {**chosen, **notes, "share": share}, coreset=coreset)
+    return Outcome(found.centres, found.sizes, {**chosen, **notes, "share": share}, coreset=coreset, not_told=UNCOUNTED)
 
 
 def _net(curator: Curator, design: _Design, rows: int, epsilons: tuple[Fraction, ...]) -> NDArray[np.float64]:

@@ -55,10 +55,12 @@ def sites(
     curator.reserve(Plan((*search.events(), *(() if noise is None else (noise.event(),)))))
     start = first_choice(listed, k, rng=public_rng)
     taken = np.sort(search.run(curator, listed, start, objective=objective))
-    counts = None
+    counts, scale = None, None
     if noise is not None:
-        counts = curator.release(CentreCounts(listed[taken], curator.domain), noise).astype(np.float64)
-    return Outcome(listed[taken], counts, {"site_numbers": taken.tolist(), "swaps": search.swaps})
+        query = CentreCounts(listed[taken], curator.domain)
+        counts = curator.release(query, noise).astype(np.float64)
+        scale = float(query.sensitivity(curator.neighbours).l1 / noise.epsilon)
+    return Outcome(listed[taken], counts, {"site_numbers": taken.tolist(), "swaps": search.swaps}, size_scale=scale)
 
 
 def some_sites(lower: Floats, upper: Floats, k: int, rng: np.random.Generator) -> dict[str, Any]:

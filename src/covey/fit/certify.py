@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 import covey
-from covey.algorithms.kit import LatticeCoreset, Outcome
+from covey.algorithms.kit import Outcome
 from covey.events import float_at_least
 from covey.fit.cap import Capped
 from covey.fit.sample import Sampled
+from covey.post.errors.sizes import cluster_sizes
 from covey.public import Domain
-from covey.published.release import Certificate, Release, WeightedPoints
+from covey.published.errors import BoxNoise, Errors, from_boxes, from_counts
+from covey.published.release import Certificate, Release, Synopsis, WeightedPoints
+
+NO_COUNTS = "no numbers of rows were released that errors could be computed from"
+SAMPLED = "a fit of a sample is not run again on made-up rows"
+THINNED = "rows in zones were thinned out and are not counted up again"
 
 if TYPE_CHECKING:
     from covey.fit.fit import Request
@@ -30,11 +38,15 @@ def certify(
     receipt: str | None,
     seeded: bool,
 ) -> Release:
-    """What is published. Sizes and weights are of the sample, and so are scaled to all rows: free."""
+    """What is published, with its errors. Sizes and weights are of the sample, and so are scaled to all rows: free."""
+    sizes, errors, not_told = known_errors(request, outcome, domain, scale=sampled.scale)
     notes = outcome.notes if sampled.scale == 1 else of_sample(outcome.notes)
     notes = {**notes, "sample": sampled.notes} if sampled.notes else notes
     notes = {**notes, "people": capped.notes} if capped.notes else notes
     notes = {**notes, "choice": request.choice} if request.choice is not None else notes
+    if request.errors == "full" and sampled.scale != 1:
+        not_told = {**not_told, "places": SAMPLED}
+    notes = {**notes, "not_told": not_told} if not_told else notes
     certificate = Certificate(
         algorithm=request.algorithm.name,
         parameters={"k": request.k, **request.parameters, **notes},
@@ -49,15 +61,49 @@ def certify(
         dataset=dataset,
         receipt=receipt,
     )
+    if request.errors == "full" and errors is not None and outcome.boxes is not None:
+        errors = _rerun(errors, outcome, request.objective, certificate, domain, scale=sampled.scale)
     return Release(
         objective=request.objective,
         columns=list(domain.names),
         centres=domain.from_lattice(outcome.centres).tolist(),
-        sizes=None if outcome.sizes is None else (outcome.sizes * sampled.scale).tolist(),
+        sizes=None if sizes is None else sizes.tolist(),
         certificate=certificate,
-        synopsis=None if outcome.synopsis is None else outcome.synopsis.scaled(sampled.scale),
-        coreset=None if outcome.coreset is None else in_user_units(outcome.coreset, domain, sampled.scale),
+        errors=errors,
+        synopsis=None if outcome.synopsis is None else _scaled(outcome, sampled.scale),
+        coreset=None if outcome.coreset is None else in_user_units(outcome, domain, sampled.scale),
     )
+
+
+def known_errors(
+    request: Request, outcome: Outcome, domain: Domain, *, scale: float
+) -> tuple[NDArray[np.float64] | None, Errors | None, dict[str, str]]:
+    """Sizes in all rows, what is known of the errors of a release, and why something is not. From released numbers."""
+    if outcome.boxes is not None:
+        boxes = outcome.boxes.scaled(domain.limit).of_all(scale)
+        if request.errors == "none":
+            return cluster_sizes(boxes, outcome.centres / domain.limit).sizes, None, {}
+        known = from_boxes(boxes, outcome.centres / domain.limit)
+    elif outcome.sizes is not None and outcome.size_scale is not None:
+        known = from_counts(outcome.sizes, scale=outcome.size_scale, rows_per_count=scale)
+    else:
+        sizes = None if outcome.sizes is None else outcome.sizes * scale
+        return sizes, None, {"errors": outcome.not_told or NO_COUNTS}
+    if "zones" in outcome.notes:
+        return known.sizes, None, {"errors": THINNED}
+    return known
+
+
+def _rerun(
+    errors: Errors, outcome: Outcome, objective: str, certificate: Certificate, domain: Domain, *, scale: float
+) -> Errors:
+    """The errors with those of places and of the extra cost, by reruns of the fit on made-up rows."""
+    from covey.fit.rehearse import reruns, with_reruns
+
+    assert outcome.boxes is not None
+    boxes = outcome.boxes.scaled(domain.limit).of_all(scale)
+    found = reruns(boxes, outcome.centres / domain.limit, objective, certificate)
+    return errors if found is None else with_reruns(errors, found)
 
 
 def of_sample(notes: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,11 +112,23 @@ def of_sample(notes: Mapping[str, Any]) -> dict[str, Any]:
     return {f"{name}_of_sample" if name.endswith(bounds) else name: value for name, value in notes.items()}
 
 
-def in_user_units(coreset: LatticeCoreset, domain: Domain, scale: float) -> WeightedPoints:
-    """A coreset as it is published: in the units of the data, with weights that count all rows."""
-    width = np.array(domain.half) / domain.limit
+def _scaled(outcome: Outcome, scale: float) -> Synopsis:
+    """A synopsis of a sample as one of all rows, with the noise of its cells."""
+    boxes, synopsis = outcome.boxes, outcome.synopsis
+    assert synopsis is not None
+    known = boxes is not None and "zones" not in outcome.notes
+    noise = BoxNoise.of(boxes.of_all(scale)) if known and boxes is not None else None
+    return msgspec.structs.replace(synopsis, rows_per_count=synopsis.rows_per_count * scale, noise=noise)
+
+
+def in_user_units(outcome: Outcome, domain: Domain, scale: float) -> WeightedPoints:
+    """A coreset as it is published: in the units of the data, with weights that count all rows, and their noise."""
+    coreset, width = outcome.coreset, np.array(domain.half) / domain.limit
+    assert coreset is not None
+    counted = coreset.cells is not None and outcome.boxes is not None and "zones" not in outcome.notes
     return WeightedPoints(
         points=domain.from_lattice(coreset.points).tolist(),
         weights=(coreset.weights * scale).tolist(),
         cells=None if coreset.cells is None else (coreset.cells * width).tolist(),
+        noise=BoxNoise.of(outcome.boxes.of_all(scale)) if counted and outcome.boxes is not None else None,
     )

@@ -34,6 +34,8 @@ from covey.private.tables.base import ENGINES, Table
 from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
 from covey.published.release import Release
 
+ERRORS = ("quick", "full", "none")  # of a release: of sizes and costs; of places too, by reruns; nothing
+
 
 def fit(
     data: Any,
@@ -55,6 +57,7 @@ def fit(
     engine: str = "auto",
     random_state: Any = None,
     progress: Progress | None = None,
+    errors: str = "quick",
     choice: str | None = None,
 ) -> Release:
     """Cluster private rows and return what may be published. The parameters are those of `KMeans`.
@@ -72,6 +75,7 @@ def fit(
         person=Person(person, rows_per_person),
         engine=engine,
         sample=sample,
+        errors=errors,
         choice=choice,
     )
     book, dataset = open_ledger(ledger, dataset)
@@ -140,6 +144,7 @@ class Request:
     person: Person
     engine: str = "auto"
     sample: SampleRequest | None = None
+    errors: str = "quick"
     choice: str | None = None
 
     @property
@@ -188,6 +193,7 @@ class Request:
             "domain": [domain.ball, *zip(domain.middle, domain.half, strict=True)],
             "seed": seed,
             **({} if self.sample is None else {"sample": str(self.sample)}),
+            **({} if self.errors == "quick" else {"errors": self.errors}),
             **({} if self.choice is None else {"choice": self.choice}),
             **({} if zones is None else {"zones": zones.fingerprint}),
         }
@@ -206,6 +212,7 @@ def check_request(
     person: Person,
     engine: str,
     sample: Any = None,
+    errors: str = "quick",
     choice: str | None = None,
 ) -> Request:
     """Refuse what is wrong about a request, in words that name the parameter; nothing has been read or paid."""
@@ -224,6 +231,8 @@ def check_request(
     Kind(relation, person.column)  # refuses people where rows are replaced
     if engine not in ("auto", *ENGINES):
         raise ParameterError("engine", f"must be one of {', '.join(map(repr, ('auto', *ENGINES)))}")
+    if errors not in ERRORS:
+        raise ParameterError("errors", f"must be one of {', '.join(map(repr, ERRORS))}")
     if row.guarantee == "approximate" and delta is None:
         raise ParameterError("delta", f"{algorithm!r} promises (epsilon, delta): give a delta, well below 1/n")
     asked = Fraction(0) if delta is None else amount("delta", delta, below=1)
@@ -239,6 +248,7 @@ def check_request(
         person=person,
         engine=engine,
         sample=read_sample(sample),
+        errors=errors,
         choice=choice,
     )
 

@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike
 
 from covey.errors import ParameterError
 from covey.post.distances import Floats, add_up, nearest
+from covey.post.errors.boxes import CountedBoxes
 from covey.post.kmeans import Clustering, weighted_kmeans
 from covey.post.kmedian import weighted_kmedian
 from covey.post.starts import plus_plus, uniform_starts
@@ -72,16 +73,32 @@ def cluster(
     upper: ArrayLike,
     objective: str,
     rng: np.random.Generator,
+    starts: int = STARTS,
 ) -> Clustering:
     """k centres of weighted points, none of them negative, by k-means or k-median from k-means++ starts."""
     if objective not in ("k-means", "k-median"):
         raise ParameterError("objective", 'must be "k-means" or "k-median"')
     search = weighted_kmeans if objective == "k-means" else weighted_kmedian
     if not (weights > 0).any():
-        starts = uniform_starts(k, lower=lower, upper=upper, rng=rng)[None]
+        first = uniform_starts(k, lower=lower, upper=upper, rng=rng)[None]
     else:
-        starts = plus_plus(points, weights, k, starts=STARTS, rng=rng)
-    return search(points, weights, k=k, lower=lower, upper=upper, starts=starts, swaps=3 * k + 20)
+        first = plus_plus(points, weights, k, starts=starts, rng=rng)
+    return search(points, weights, k=k, lower=lower, upper=upper, starts=first, swaps=3 * k + 20)
+
+
+def standing_clusters(
+    boxes: CountedBoxes, k: int, objective: str, rng: np.random.Generator, *, starts: int = STARTS
+) -> Floats:
+    """k centres in [-1, 1]^d of the boxes that stand out of their noise, as `auto` finds them."""
+    stands, edge = boxes.stands, np.ones(boxes.dimension)
+    weights = np.where(stands, np.maximum(boxes.counts, 1e-9), 0.0)
+    scale = float(np.sqrt(boxes.variances.mean() / 2))
+    found = cluster(
+        boxes.points[stands], weights[stands], k=k, lower=-edge, upper=edge, objective=objective, rng=rng, starts=starts
+    ).centres
+    if objective == "k-means":
+        found = recentre(boxes.points, boxes.widths, boxes.counts, weights, found, scale=scale)
+    return np.clip(found, -edge, edge)
 
 
 def recentre(

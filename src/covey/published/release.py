@@ -19,6 +19,7 @@ from covey.errors import FormatError, ParameterError
 from covey.events import Neighbours, exactly
 from covey.files import write_whole
 from covey.geo.geojson import feature_collection, find_axes
+from covey.published.errors import BoxNoise, Errors
 
 FORMAT, VERSION = "covey-release", 1
 MOST_EPSILON = 10**4
@@ -155,10 +156,7 @@ class Synopsis(msgspec.Struct, frozen=True):
     cells_per_axis: int
     counts: list[int]
     rows_per_count: float = 1.0
-
-    def scaled(self, scale: float) -> Synopsis:
-        """The histogram of a sample as one of all rows, each of which that many stand for."""
-        return msgspec.structs.replace(self, rows_per_count=self.rows_per_count * scale)
+    noise: BoxNoise | None = None
 
 
 class WeightedPoints(msgspec.Struct, frozen=True):
@@ -170,12 +168,14 @@ class WeightedPoints(msgspec.Struct, frozen=True):
     points: list[list[float]]
     weights: list[float]
     cells: list[list[float]] | None = None
+    noise: BoxNoise | None = None
 
     def fits(self, width: int) -> bool:
         """Whether the lists match one another and the number of columns."""
         rows = [*self.points, *(self.cells or ())]
         same = len(self.weights) == len(self.points) and len(self.cells or self.points) == len(self.points)
-        return same and bool(self.points) and all(len(row) == width for row in rows)
+        known = self.noise is None or self.noise.fits(len(self.points))
+        return same and known and bool(self.points) and all(len(row) == width for row in rows)
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
@@ -189,6 +189,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     sizes: list[float] | None
     certificate: Certificate
     statement: str
+    errors: Errors | None = None
     synopsis: Synopsis | None = None
     coreset: WeightedPoints | None = None
 
@@ -239,6 +240,14 @@ def _fits(domain: dict[str, Any], width: int) -> bool:
     )
 
 
+def _known(synopsis: Synopsis) -> bool:
+    return synopsis.noise is None or synopsis.noise.fits(len(synopsis.counts))
+
+
+def _table(pairs: list[tuple[float, float]] | None) -> NDArray[np.float64] | None:
+    return None if pairs is None else np.array(pairs, dtype=np.float64).reshape(-1, 2)
+
+
 class Release(msgspec.Struct, frozen=True, kw_only=True):
     """Centres to publish. `sizes` are noisy numbers of rows (they may be negative), or None if none were paid for."""
 
@@ -247,8 +256,51 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     centres: list[list[float]]
     sizes: list[float] | None
     certificate: Certificate
+    errors: Errors | None = None
     synopsis: Synopsis | None = None
     coreset: WeightedPoints | None = None
+
+    @property
+    def size_intervals(self) -> NDArray[np.float64] | None:
+        """k x 2: between which two numbers each size is, nine times in ten. None where that cannot be told."""
+        return _table(None if self.errors is None else self.errors.sizes)
+
+    @property
+    def joint_size_intervals(self) -> NDArray[np.float64] | None:
+        """k x 2: wider ones, in which nine times in ten *all* sizes are."""
+        return _table(None if self.errors is None else self.errors.joint_sizes)
+
+    @property
+    def doubtful(self) -> NDArray[np.bool_] | None:
+        """Which centres may be only noise. None where that cannot be told."""
+        known = None if self.errors is None else self.errors.doubtful
+        return None if known is None else np.array(known, dtype=np.bool_)
+
+    @property
+    def centre_radii(self) -> NDArray[np.float64] | None:
+        """How far each centre may be from where it would be without noise, nine times in ten, in half-widths.
+
+        1 is half of every column's range (a ball's radius). nan: the place is not determined. Where they were not asked
+        for at the fit but its synopsis was kept, the first call runs the fit some times on made-up rows: a second or
+        two. None where there is no synopsis.
+        """
+        rerun = self._reruns()
+        return None if rerun is None or rerun.radii is None else np.array(rerun.radii, dtype=np.float64)
+
+    @property
+    def excess_bound(self) -> float | None:
+        """By what part the centres may cost more than those without privacy, if no cluster was missed: 0.05 is 5%."""
+        rerun = self._reruns()
+        return None if rerun is None else rerun.excess
+
+    def _reruns(self) -> Errors | None:
+        if self.errors is None or self.errors.radii is not None or self.errors.excess is not None:
+            return self.errors
+        if self.synopsis is None and self.coreset is None:
+            return None
+        from covey.fit.rehearse import rehearsed
+
+        return rehearsed(self)
 
     def to_json(self) -> bytes:
         document = Document(
@@ -260,6 +312,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
             sizes=self.sizes,
             certificate=self.certificate,
             statement=self.certificate.statement,
+            errors=self.errors,
             synopsis=self.synopsis,
             coreset=self.coreset,
         )
@@ -287,10 +340,14 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
             raise FormatError("release: the document is damaged: centres and columns do not match")
         if document.sizes is not None and len(document.sizes) != len(document.centres):
             raise FormatError("release: the document is damaged: sizes and centres do not match")
+        if document.errors is not None and not document.errors.fits(len(document.centres)):
+            raise FormatError("release: the document is damaged: errors and centres do not match")
         if document.synopsis is not None and len(document.synopsis.counts) != document.synopsis.cells_per_axis**width:
             raise FormatError("release: the document is damaged: the synopsis does not match the columns")
         if document.synopsis is not None and not 1 <= document.synopsis.rows_per_count < 1e15:
             raise FormatError("release: the document is damaged: the synopsis does not say how many rows a count is")
+        if document.synopsis is not None and not _known(document.synopsis):
+            raise FormatError("release: the document is damaged: the noise of the synopsis is none")
         if document.coreset is not None and not document.coreset.fits(width):
             raise FormatError("release: the document is damaged: the coreset does not match the columns")
         return cls(
@@ -299,6 +356,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
             centres=document.centres,
             sizes=document.sizes,
             certificate=document.certificate,
+            errors=document.errors,
             synopsis=document.synopsis,
             coreset=document.coreset,
         )

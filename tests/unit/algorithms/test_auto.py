@@ -92,7 +92,8 @@ def test_edges_are_normal_releases_that_draw_all_that_was_planned(curator_of, d,
             assert np.abs(outcome.centres).max() <= domain.limit, name
             if ball:
                 assert np.linalg.norm(outcome.centres, axis=1).max() <= domain.limit * (1 + 1e-9), name
-            assert outcome.sizes.shape == (k,), name
+            counted = outcome.boxes is not None if d <= MOST_TREE_DIMENSIONS else outcome.sizes.shape == (k,)
+            assert counted, name
 
 
 def test_in_a_ball_centres_of_corner_boxes_are_moved_into_it(curator_of):

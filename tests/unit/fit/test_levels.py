@@ -67,11 +67,11 @@ def test_a_coreset_is_in_the_units_of_the_data_and_can_be_asked(rows):
     wide = fit_levels(rows * 50 + 7, bounds=Box((-43, 57), (-43, 57)), random_state=1)
     coreset = wide.coreset(4)
     assert coreset.total == pytest.approx(60_000, rel=0.02)
-    assert (coreset.weights > 0).all()
+    assert (coreset.weights < 0).any()  # noise of either sign cancels
     assert coreset.count(Box((-43, 7), (-43, 7))) == pytest.approx(20_000, rel=0.03)
     cost = coreset.cost(PLACES * 50 + 7)
     true = np.square(rows[:, None] - PLACES).sum(axis=2).min(axis=1).sum()
-    assert cost == pytest.approx(true, rel=0.25)
+    assert cost == pytest.approx(true, rel=0.1)
 
 
 # --- one level at a time ----------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import pytest
 from covey import Box, FormatError, Ledger, LedgerError, ParameterError
 from covey.fit.slider import Cancelled, LevelSet, fit_levels
 from covey.published.levels.files import from_json, to_json
-from covey.published.levels.words import variance
+from covey.post.errors.boxes import laplace_variance
 
 BOUNDS = Box(lon=(-1, 1), lat=(-1, 1))
 LEVELS = [("careful", 0.5), ("bold", 2.0)]
@@ -67,7 +67,7 @@ def test_noise_is_for_m_rows():
     for level, (_, epsilon) in enumerate(LEVELS):
         strength = epsilon / M - 0.5 / M / 20
         assert float(found.strength(level)) == pytest.approx(strength)
-        assert np.var(found.counts[level]) / variance(strength) == pytest.approx(1.0, abs=0.05)
+        assert np.var(found.counts[level]) / laplace_variance(1 / strength) == pytest.approx(1.0, abs=0.05)
 
 
 def test_one_charge_of_the_last_level_and_a_certificate_that_names_the_person():

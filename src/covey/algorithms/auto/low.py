@@ -13,7 +13,7 @@ from covey.algorithms.kit import LatticeCoreset, Outcome, learn_size
 from covey.budget.accounting.plan import Plan, split
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.tree import PrivTree
-from covey.post.distances import add_up, nearest
+from covey.post.errors.boxes import CountedBoxes
 from covey.post.leaves import cluster, kept_weights, recentre, without_outliers
 from covey.private.curator import Curator
 from covey.public import Neighbours
@@ -79,8 +79,8 @@ def from_boxes(
     coreset = LatticeCoreset(points, leaves.counts, leaves.widths) if keep_synopsis else None
     notes = {"synopsis": "grid" if even else "tree", "leaves": len(weights), "leaves_kept": int(stand.sum())}
     centres = inside(centres, curator.domain)
-    sizes = add_up(nearest(points, centres), leaves.counts, k)  # of all leaves: those that stand out alone fall short
-    return Outcome(centres, sizes, notes, coreset=coreset)
+    boxes = CountedBoxes.of_one_scale(points, leaves.widths, leaves.counts, scale=leaves.scale, strictness=strictness)
+    return Outcome(centres, None, notes, coreset=coreset, boxes=boxes)
 
 
 def _looks_even(curator: Curator, epsilon: Fraction, *, size: int, k: int) -> tuple[bool, Fraction]:

@@ -7,10 +7,11 @@ those of the fit: with every column scaled to [-1, 1] by the bounds (with the ra
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import msgspec
 import numpy as np
@@ -20,19 +21,26 @@ from covey.checks import check_objective, numbers, table, weights_of, whole_numb
 from covey.errors import ParameterError
 from covey.geo.geojson import feature_collection, find_axes
 from covey.post.distances import Objective
+from covey.post.errors.boxes import CountedBoxes
+from covey.post.errors.costs import Cost, cost_interval
+from covey.post.errors.mixture import Places, fit_mixture, likely_places
 from covey.post.kmeans import weighted_kmeans
 from covey.post.kmedian import weighted_kmedian
+from covey.post.leaves import standing_clusters
 from covey.post.many import costs_of_sets
 from covey.post.random import public_rng
 from covey.post.reduce import reduce_points
 from covey.post.starts import sphere_packing
 from covey.public import Box
+from covey.published.errors import BoxNoise, Errors, from_boxes
 from covey.published.release import Certificate, Release, in_full, scale_of
 
 if TYPE_CHECKING:
     from covey.published.coreset.compare import Alternative
 
 Floats = NDArray[np.float64]
+USUAL_K = 8  # clusters of the mixture that says where rows are, where none were asked for
+UNKNOWN = "the noise of this coreset's weights, or where the rows of a point are, is not known"
 FARTHEST = 1e9  # half-widths of the domain: centres beyond are in other units
 
 
@@ -53,6 +61,8 @@ class Coreset:
         What was promised, to whom.
     cells : array of shape (m, d) or None, default=None
         The widths of the cell that each point is the middle of; None where points stand for themselves.
+    noise : BoxNoise or None, default=None
+        The law of the noise in the weights; None where it is not known, and then costs have no interval.
     objective : {'k-means', 'k-median'}, default='k-means'
         What it was made for; both may be asked.
     origins : iterable of str or None, default=None
@@ -67,6 +77,7 @@ class Coreset:
         columns: Sequence[str],
         certificate: Certificate,
         cells: ArrayLike | None = None,
+        noise: BoxNoise | None = None,
         objective: str = "k-means",
         origins: Iterable[str] | None = None,
     ) -> None:
@@ -81,6 +92,9 @@ class Coreset:
         self.cells = None if cells is None else table("cells", cells, len(self.columns))
         if self.cells is not None and (len(self.cells) != len(self.points) or (self.cells < 0).any()):
             raise ParameterError("cells", "must be a width, at least 0, for each point and column")
+        if noise is not None and (self.cells is None or not noise.fits(len(self.points))):
+            raise ParameterError("noise", "must be positive numbers, one for all weights or one for each, with cells")
+        self.noise = noise
         self._origins = None if origins is None else tuple(sorted(set(origins)))
 
     @classmethod
@@ -93,7 +107,7 @@ class Coreset:
         }
         if release.coreset is not None:
             given = release.coreset
-            return cls(given.points, given.weights, cells=given.cells, **made)
+            return cls(given.points, given.weights, cells=given.cells, noise=given.noise, **made)
         synopsis = release.synopsis
         if synopsis is None:
             raise ParameterError(
@@ -108,7 +122,8 @@ class Coreset:
             numbers, place = np.divmod(numbers, synopsis.cells_per_axis)
             points[:, j] = axis[place] * half[j] + middle[j]
         cells = np.broadcast_to(2 * half / synopsis.cells_per_axis, points.shape)
-        return cls(points, np.array(synopsis.counts) * synopsis.rows_per_count, cells=cells, **made)
+        weights = np.array(synopsis.counts) * synopsis.rows_per_count
+        return cls(points, weights, cells=cells, noise=synopsis.noise, **made)
 
     @cached_property
     def origins(self) -> tuple[str, ...]:
@@ -140,6 +155,7 @@ class Coreset:
             (self.columns, self.certificate, self.objective) == (other.columns, other.certificate, other.objective)
             and np.array_equal(self.points, other.points)
             and np.array_equal(self.weights, other.weights)
+            and self.noise == other.noise
             and (self.cells is other.cells if no_cells else np.array_equal(self.cells, other.cells))  # type: ignore[arg-type]
         )
 
@@ -147,18 +163,61 @@ class Coreset:
 
     # --- questions ----------------------------------------------------------------------------------------------------
 
-    def cost(self, centres: ArrayLike, *, objective: Objective | None = None) -> float | Floats:
+    @cached_property
+    def boxes(self) -> CountedBoxes | None:
+        """The cells and their noisy counts in [-1, 1]^d; None where a point has no cell or the noise is unknown."""
+        if self.cells is None or self.noise is None or not (self.cells > 0).all():
+            return None
+        return self.noise.boxes(self._scaled(self.points), self.cells / self._half, self.weights)
+
+    @cached_property
+    def _places(self) -> Places | None:
+        """Where in its cells the rows probably are: by a mixture of as many clusters as the coreset was made for."""
+        if self.boxes is None:
+            return None
+        k = self.certificate.parameters.get("k")
+        centres = standing_clusters(self.boxes, k if isinstance(k, int) else USUAL_K, "k-means", public_rng(0))
+        return likely_places(self.boxes, fit_mixture(self.boxes, centres))
+
+    @overload
+    def cost(
+        self, centres: ArrayLike, *, objective: Objective | None = None, interval: Literal[False] = False
+    ) -> float | Floats: ...
+
+    @overload
+    def cost(
+        self, centres: ArrayLike, *, objective: Objective | None = None, interval: Literal[True]
+    ) -> Cost | list[Cost]: ...
+
+    def cost(
+        self, centres: ArrayLike, *, objective: Objective | None = None, interval: bool = False
+    ) -> float | Floats | Cost | list[Cost]:
         """The estimated cost of the rows for one set of centres (k, d), or for each of many (s, k, d).
 
         The sum over rows of the squared distance to the nearest centre, or of the distance for "k-median", with
         columns scaled by the bounds. The default is the objective that the coreset was made for. A cost that noise
-        dominates may come out negative.
+        dominates may come out negative. interval : return (cost, low, high, why) instead, for each set: between low and
+        high nine times in ten; where that cannot be told they are nan and `why` says what is in the way. Centres that
+        were found on this coreset look a little better than they are.
         """
         sets = check_centres(centres, self)
         chosen = check_objective(self.objective if objective is None else objective)
         many = self._scaled(sets if sets.ndim == 3 else sets[None])
-        costs = costs_of_sets(self._scaled(self.points), self.weights, many, objective=chosen)
+        if interval:
+            told = [self._cost_interval(each, chosen) for each in many]
+            return told if sets.ndim == 3 else told[0]
+        places = self._places
+        points, weights = self._scaled(self.points), self.weights
+        if places is not None:
+            points, weights = places.points, places.parts * self.weights[places.box]
+        costs = costs_of_sets(points, weights, many, objective=chosen)
         return costs if sets.ndim == 3 else float(costs[0])
+
+    def _cost_interval(self, centres: Floats, objective: Objective) -> Cost:
+        if self.boxes is None or self._places is None:
+            plain = costs_of_sets(self._scaled(self.points), self.weights, centres[None], objective=objective)
+            return Cost(float(plain[0]), math.nan, math.nan, UNKNOWN)
+        return cost_interval(self.boxes, self._places, centres, objective)
 
     def kmeans(self, k: int, *, starts: int = 30, random_state: int | None = None) -> Release:
         """k centres by k-means, for any k, as often as wanted: nothing further is spent."""
@@ -170,8 +229,12 @@ class Coreset:
 
     def _clustered(self, objective: Objective, k: int, *, starts: int, random_state: int | None) -> Release:
         number, tries = whole_number("k", k, least=1, most=1_000), whole_number("starts", starts, least=1, most=10_000)
-        edge = np.ones(len(self.columns))
         rng = public_rng(random_state)
+        if self.boxes is not None:
+            found_centres = standing_clusters(self.boxes, number, objective, rng, starts=tries)
+            known = from_boxes(self.boxes, found_centres)
+            return self._release(objective, found_centres, known.sizes, errors=known.errors)
+        edge = np.ones(len(self.columns))
         cluster = weighted_kmeans if objective == "k-means" else weighted_kmedian
         found = cluster(
             self._scaled(self.points),
@@ -181,12 +244,16 @@ class Coreset:
             upper=edge,
             starts=np.stack([sphere_packing(number, lower=-edge, upper=edge, rng=rng) for _ in range(tries)]),
         )
+        return self._release(objective, found.centres, found.sizes)
+
+    def _release(self, objective: Objective, centres: Floats, sizes: Floats, errors: Errors | None = None) -> Release:
         return Release(
             objective=objective,
             columns=self.columns,
-            centres=(found.centres * self._half + self._middle).tolist(),
-            sizes=found.sizes.tolist(),
-            certificate=self._noted(k=number, clustered_again=True),
+            centres=(centres * self._half + self._middle).tolist(),
+            sizes=sizes.tolist(),
+            certificate=self._noted(k=len(centres), clustered_again=True),
+            errors=errors,
         )
 
     def count(self, box: Box) -> float:

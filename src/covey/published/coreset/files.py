@@ -14,6 +14,7 @@ import numpy as np
 from covey.errors import FormatError, ParameterError
 from covey.files import write_whole
 from covey.published.coreset.coreset import Coreset
+from covey.published.errors import BoxNoise
 from covey.published.release import FORMAT as RELEASE
 from covey.published.release import Certificate, Release, is_possible
 
@@ -37,6 +38,7 @@ class CoresetDocument(msgspec.Struct, frozen=True, kw_only=True):
     points: list[list[float]] | None = None
     weights: list[float] | None = None
     cells: list[list[float]] | None = None
+    noise: BoxNoise | None = None
 
 
 def save(coreset: Coreset, path: str | os.PathLike[str]) -> None:
@@ -189,6 +191,7 @@ def _document(coreset: Coreset, **arrays: Any) -> CoresetDocument:
         certificate=coreset.certificate,
         statement=coreset.certificate.statement,
         origins=list(coreset.origins),
+        noise=coreset.noise,
         **arrays,
     )
 
@@ -214,6 +217,7 @@ def _coreset(document: CoresetDocument, **arrays: Any) -> Coreset:
             columns=document.columns,
             certificate=document.certificate,
             objective=document.objective,
+            noise=document.noise,
             origins=document.origins or None,
         )
     except ParameterError as error:  # an empty one, numbers that are not finite, lists that do not match

@@ -23,6 +23,7 @@ def merge(a: Coreset, b: Coreset, *, disjoint: bool) -> Coreset:
         np.concatenate([a.points, b.points]),
         np.concatenate([a.weights, b.weights]),
         cells=cells,
+        noise=None if a.noise is None or b.noise is None else a.noise.joined(b.noise, lengths=(len(a), len(b))),
         columns=a.columns,
         certificate=joint_certificate(a.certificate, b.certificate, disjoint=disjoint),
         objective=a.objective if a.objective == b.objective else "k-means",

@@ -6,6 +6,7 @@ is therefore as private as its own noise: no other level takes part (levels.md).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from covey.post.errors.boxes import CountedBoxes
 from covey.post.kmeans import weighted_kmeans
 from covey.post.kmedian import weighted_kmedian
 from covey.post.random import public_rng
@@ -24,17 +26,6 @@ LEAF_STRICTNESS = 0.8  # times the largest noise that the boxes which are left h
 MOST_BOXES = 2048  # that stand out: with more, boxes are cut for heavier ones only, so that a level is quickly drawn
 _STRICTER = 1.4
 _STARTS, _BUCKETS = 5, 512  # of the search: a slider waits for it
-
-
-@dataclass(frozen=True, eq=False)
-class Boxes:
-    """Boxes that fill the cube [-1, 1]^d, with their noisy numbers of rows."""
-
-    points: Floats  # m x d: their middles
-    sides: Floats  # m: their width, the same along every axis
-    counts: Floats  # m: of either sign
-    variances: Floats  # m: of the noise in `counts`
-    stands: NDArray[np.bool_]  # m: whether the count stands out of the noise
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,11 +64,12 @@ def _spread(values: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return values
 
 
-def boxes_of(fine: Layer, *, whole: float, most: int = MOST_BOXES) -> Boxes:
+def boxes_of(fine: Layer, *, whole: float, whole_variance: float, most: int = MOST_BOXES) -> CountedBoxes:
     """The coarsest boxes in which everything that stands out of the noise has a box of its own.
 
     fine : the cells of the grid, a power of two along each axis. A box is cut into 2^d halves if any box within it
-    stands out. whole : a noisy number of all rows, for the case that nothing does: then the whole cube is one box.
+    stands out. whole : a noisy number of all rows, and the variance of its noise, for the case that nothing does: then
+    the whole cube is one box.
     """
     layers = [fine]
     while layers[-1].counts.shape[0] > 1:
@@ -89,22 +81,17 @@ def boxes_of(fine: Layer, *, whole: float, most: int = MOST_BOXES) -> Boxes:
         cut = _cut([each > strictness for each in times])
         leaf = [~each if j == 0 else ~each & _spread(cut[j - 1]) for j, each in enumerate(cut)]
         among = sum(int(each.sum()) for each in leaf)  # next to what stands out: fewer to be taken in by than all boxes
-        stands = [layer.counts > LEAF_STRICTNESS * layer.largest_noise(among) for layer in layers]
-        if sum(int((a & b).sum()) for a, b in zip(leaf, stands, strict=True)) <= most:
+        thresholds = [LEAF_STRICTNESS * layer.largest_noise(among) for layer in layers]
+        found = zip(layers, leaf, thresholds, strict=True)
+        if sum(int((layer.counts > least)[there].sum()) for layer, there, least in found) <= most:
             break
         strictness *= _STRICTER
     if leaf[0].any():
-        one = np.ones(1)
-        return Boxes(np.zeros((1, fine.counts.ndim)), 2 * one, max(whole, 1.0) * one, 0 * one, one > 0)
-    if not any((a & b).any() for a, b in zip(leaf, stands, strict=True)):
-        stands = [there & (times[j] == _highest(times, leaf)) for j, there in enumerate(leaf)]
-    found = [_found(layer, there, good) for layer, there, good in zip(layers, leaf, stands, strict=True)]
-    return Boxes(*(np.concatenate(part) for part in zip(*found, strict=True)))
-
-
-def _highest(times: list[Floats], leaf: list[NDArray[np.bool_]]) -> float:
-    """How far the box that stands out most does."""
-    return max(float(each[there].max()) for each, there in zip(times, leaf, strict=True) if there.any())
+        one, edge = np.ones(1), np.zeros((1, fine.counts.ndim))
+        scale = math.sqrt(whole_variance / 2) * one
+        return CountedBoxes(edge, edge + 2, max(whole, 1.0) * one, whole_variance * one, 0 * one, scale)
+    parts = [_found(*each) for each in zip(layers, leaf, thresholds, strict=True)]
+    return CountedBoxes(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
 def _cut(stands: list[NDArray[np.bool_]]) -> list[NDArray[np.bool_]]:
@@ -115,12 +102,12 @@ def _cut(stands: list[NDArray[np.bool_]]) -> list[NDArray[np.bool_]]:
     return cut[::-1]
 
 
-def _found(
-    layer: Layer, there: NDArray[np.bool_], stands: NDArray[np.bool_]
-) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.bool_]]:
-    parts = layer.counts.shape[0]
-    points = (2.0 * np.stack(np.nonzero(there), axis=1) + 1) / parts - 1
-    return points, np.full(len(points), 2 / parts), layer.counts[there], layer.variances[there], stands[there]
+def _found(layer: Layer, there: NDArray[np.bool_], thresholds: Floats) -> tuple[Floats, ...]:
+    per_axis = layer.counts.shape[0]
+    points = (2.0 * np.stack(np.nonzero(there), axis=1) + 1) / per_axis - 1
+    variances, least = layer.variances[there], thresholds[there]
+    scales = np.maximum(layer.widest[there], variances / least)  # of a sum: its tail beyond the threshold is lighter
+    return points, np.full(points.shape, 2 / per_axis), layer.counts[there], variances, least, scales
 
 
 def quick_clusters(points: Floats, weights: Floats, k: int, objective: str) -> Floats:

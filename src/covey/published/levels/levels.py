@@ -15,11 +15,14 @@ from numpy.typing import NDArray
 
 from covey.checks import amount, whole_number
 from covey.errors import ParameterError
-from covey.post.distances import add_up, nearest
+from covey.post.distances import add_up
+from covey.post.errors.boxes import CountedBoxes, laplace_variance
+from covey.post.errors.sizes import cluster_sizes
 from covey.public import Domain
 from covey.published.coreset.coreset import Coreset
-from covey.published.levels.cells import Boxes, Layer, boxes_of, quick_clusters
-from covey.published.levels.words import choice, expected, meaning, variance
+from covey.published.errors import BoxNoise, Known, from_boxes
+from covey.published.levels.cells import Layer, boxes_of, quick_clusters
+from covey.published.levels.words import choice, expected, meaning
 from covey.published.release import Certificate, Release
 
 Floats = NDArray[np.float64]
@@ -98,11 +101,11 @@ class LevelSet:
         own = amount("epsilon", self.levels[self._index(level)].epsilon)
         return own / self.rows_per_person - self.rows_epsilon
 
-    def boxes(self, level: int) -> Boxes:
+    def boxes(self, level: int) -> CountedBoxes:
         """What stands out of a level's noise, in boxes of the cube [-1, 1]^d. From this level's counts alone."""
         return self._once(("boxes", self._index(level)), lambda: self._boxes(self._index(level)))
 
-    def _boxes(self, level: int) -> Boxes:
+    def _boxes(self, level: int) -> CountedBoxes:
         shape = (self.per_axis,) * self.domain.dimension
         cells, strength = math.prod(shape), float(self.strength(level))
         scale = 1 / strength
@@ -110,10 +113,10 @@ class LevelSet:
         np.maximum.at(widest, self.cells, scale / self.rates)
         fine = Layer(
             add_up(self.cells, self.counts[level] / self.rates, cells).reshape(shape),
-            add_up(self.cells, variance(strength) / self.rates**2, cells).reshape(shape),
+            add_up(self.cells, laplace_variance(scale) / self.rates**2, cells).reshape(shape),
             widest.reshape(shape),
         )
-        return boxes_of(fine, whole=self.rows(level))
+        return boxes_of(fine, whole=self.rows(level), whole_variance=self.rows_variance(level))
 
     @property
     def zoned(self) -> bool:
@@ -124,14 +127,20 @@ class LevelSet:
         """The noisy number of all rows; where zones let some through only, from this level's counts by their rates."""
         return float((self.counts[level] / self.rates).sum()) if self.zoned else float(self.rows_noisy)
 
+    def rows_variance(self, level: int) -> float:
+        """Of the noise in `rows`."""
+        if self.zoned:
+            return float((self.rates**-2.0).sum()) * laplace_variance(1 / float(self.strength(level)))
+        return laplace_variance(1 / float(self.rows_epsilon))
+
     def coreset(self, level: int, *, chosen: str = "on the slider") -> Coreset:
-        """The boxes of a level that stand out of its noise, as weighted points in the units of the data."""
-        boxes = self.boxes(level)
-        stand, half = boxes.stands, np.array(self.domain.half)
+        """The boxes of a level as weighted points in the units of the data, with the noise of their counts."""
+        boxes, half = self.boxes(level), np.array(self.domain.half)
         return Coreset(
-            boxes.points[stand] * half + np.array(self.domain.middle),
-            boxes.counts[stand],
-            cells=boxes.sides[stand, None] * half,
+            boxes.points * half + np.array(self.domain.middle),
+            boxes.counts,
+            cells=boxes.widths * half,
+            noise=BoxNoise.of(boxes),
             columns=self.columns,
             certificate=self._certificate(level, chosen),
         )
@@ -143,13 +152,16 @@ class LevelSet:
         looking at any level, so the level's own epsilon holds. "on the slider": the least private level's holds.
         "with sight of raw data": that too, and the choice itself is not covered.
         """
-        centres, sizes = self.clusters(level, k, objective=objective)
+        centres, _ = self.clusters(level, k, objective=objective)
+        known = self.known(level, k, objective=objective)
+        notes = {"not_told": known.not_told} if known.not_told else {}
         return Release(
             objective=objective,
             columns=list(self.columns),
             centres=(centres * np.array(self.domain.half) + np.array(self.domain.middle)).tolist(),
-            sizes=sizes.tolist(),
-            certificate=self._certificate(level, chosen, k=k),
+            sizes=known.sizes.tolist(),
+            certificate=self._certificate(level, chosen, k=k, **notes),
+            errors=known.errors,
         )
 
     def clusters(self, level: int, k: int, *, objective: str = "k-means") -> tuple[Floats, Floats]:
@@ -163,7 +175,13 @@ class LevelSet:
     def _clusters(self, level: int, k: int, objective: str) -> tuple[Floats, Floats]:
         boxes = self.boxes(level)
         centres = quick_clusters(boxes.points[boxes.stands], boxes.counts[boxes.stands], k, objective)
-        return centres, add_up(nearest(boxes.points, centres), boxes.counts, k)
+        return centres, cluster_sizes(boxes, centres).sizes
+
+    def known(self, level: int, k: int, *, objective: str = "k-means") -> Known:
+        """The sizes of a level's clusters with their errors, and what cannot be told."""
+        centres, _ = self.clusters(level, k, objective=objective)
+        key = ("known", self._index(level), len(centres), objective)
+        return self._once(key, lambda: from_boxes(self.boxes(level), centres))
 
     def expected(self, level: int, k: int | None = None) -> dict[str, Any]:
         """What to expect of a level, as plain numbers: from formulas and from what the level itself releases."""

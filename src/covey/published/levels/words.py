@@ -67,13 +67,15 @@ def expected(found: LevelSet, level: int, k: int | None) -> dict[str, Any]:
     """Plain numbers. Errors are what noise alone exceeds in one case of twenty, or standard deviations where said."""
     boxes, strength = found.boxes(level), float(found.strength(level))
     stand = boxes.stands
-    sides, weights = boxes.sides[stand], np.maximum(boxes.counts[stand], 0)
+    sides, weights = boxes.widths[stand, 0], np.maximum(boxes.counts[stand], 0)
     order = np.argsort(sides)
     middle = sides[order][np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2)]  # of the rows that stand out
     finest = 2 / found.per_axis
     numbers: dict[str, Any] = {
         "rows_noisy": round(found.rows(level)),
-        "rows_error": tail(float(found.rows_epsilon), 0.05) if not found.zoned else _rows_error(found, strength),
+        "rows_error": tail(float(found.rows_epsilon), 0.05)
+        if not found.zoned
+        else math.ceil(1.96 * math.sqrt(found.rows_variance(level))),
         "count_error": tail(strength, 0.05),
         "cell_size": [float(middle * half) for half in found.domain.half],
         "finest_cell": [float(finest * half) for half in found.domain.half],
@@ -82,15 +84,6 @@ def expected(found: LevelSet, level: int, k: int | None) -> dict[str, Any]:
         "smallest_that_stands_out": smallest(found.per_axis**found.domain.dimension, strength),
     }
     return numbers if k is None else numbers | _errors_of_clusters(found, level, k)
-
-
-def _rows_error(found: LevelSet, strength: float) -> int:
-    return math.ceil(1.96 * math.sqrt(float((found.rates**-2.0).sum()) * variance(strength)))
-
-
-def variance(strength: float) -> float:
-    """Of discrete Laplace noise: 2p/(1-p)² = 1/(2 sinh²(s/2)), in a form that no epsilon overflows."""
-    return 2 * math.exp(-strength) / math.expm1(-strength) ** 2
 
 
 def tail(strength: float, share: float) -> int:
@@ -121,7 +114,7 @@ def _errors_of_clusters(found: LevelSet, level: int, k: int) -> dict[str, Any]:
     counts = np.where(stand, np.maximum(boxes.counts, 0), 0.0)
     rows = np.maximum(add_up(label, counts, k), 1.0)
     moved = float((add_up(label, np.where(stand, boxes.variances * away, 0.0), k) / rows).sum())
-    within = boxes.points.shape[1] * np.square(boxes.sides) / 12
+    within = np.square(boxes.widths).sum(axis=1) / 12
     hidden = max(0.0, float(boxes.counts[~stand] @ away[~stand]))
     hidden += float(np.sqrt(boxes.variances[~stand] @ np.square(away[~stand])))
     cost = max(float(counts @ (away + within)), 1e-300)

@@ -1,0 +1,149 @@
+"""Noisy counts of boxes that fill the domain: what every error here is computed from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.post.distances import Floats, nearest
+
+_CHUNK = 2**18  # pairs of a box or point and a centre that are held at once
+
+
+@dataclass(frozen=True, eq=False)
+class CountedBoxes:
+    """Boxes of the cube [-1, 1]^d, each with its noisy number of rows and the law of that noise."""
+
+    points: Floats  # m x d: their middles
+    widths: Floats  # m x d
+    counts: Floats  # m: of either sign
+    variances: Floats  # m: of the noise in `counts`
+    thresholds: Floats  # m: a count above it stands out of the noise of all boxes
+    scales: Floats  # m: by how much an empty box that stands out exceeds its threshold, on average
+
+    @classmethod
+    def of_one_scale(
+        cls, points: Floats, widths: Floats, counts: Floats, *, scale: float, strictness: float
+    ) -> CountedBoxes:
+        """Boxes whose counts all have discrete Laplace noise of one scale."""
+        alike = np.ones(len(counts))
+        highest = strictness * scale * np.log(max(len(counts), 4))
+        return cls(points, widths, counts, laplace_variance(scale) * alike, highest * alike, scale * alike)
+
+    @property
+    def dimension(self) -> int:
+        return self.points.shape[1]
+
+    @cached_property
+    def stands(self) -> NDArray[np.bool_]:
+        """Which boxes stand out of the noise; if none does, the one that comes nearest to it."""
+        above = self.counts > self.thresholds
+        beyond = self.counts - self.thresholds
+        return above if above.any() else beyond == beyond.max()
+
+    @property
+    def rows(self) -> float:
+        """The noisy number of rows in all boxes."""
+        return float(self.counts.sum())
+
+    def scaled(self, unit: float) -> CountedBoxes:
+        """The same boxes in other units of length."""
+        return replace(self, points=self.points / unit, widths=self.widths / unit)
+
+    def of_all(self, scale: float) -> CountedBoxes:
+        """The boxes of a random sample as those of all rows, each of which `scale` rows stand for.
+
+        A row is drawn with probability 1/scale: N of the sample are N·scale of all, with variance N·scale·(scale - 1).
+        """
+        drawn = np.maximum(self.counts, 0.0) * scale * (scale - 1)
+        return replace(
+            self,
+            counts=self.counts * scale,
+            variances=self.variances * scale**2 + drawn,
+            thresholds=self.thresholds * scale,
+            scales=self.scales * scale,
+        )
+
+    def counting(self, counts: Floats) -> CountedBoxes:
+        """The same boxes with other counts."""
+        return replace(self, counts=counts)
+
+    def some(self, which: NDArray[np.bool_] | slice) -> CountedBoxes:
+        parts = ("points", "widths", "counts", "variances", "thresholds", "scales")
+        return replace(self, **{part: getattr(self, part)[which] for part in parts})
+
+    def cut_by(self, centres: Floats) -> Cut:
+        """Which boxes a border between centres cuts, and where.
+
+        For x = p + e with |e| <= w/2 along each axis, |x - i|² - |x - j|² is |p - i|² - |p - j|² + 2e·(j - i), and so
+        at least |p - i|² - |p - j|² - Σ w|j - i|: where that is below 0, part of the box is nearer to i.
+        """
+        label = nearest(self.points, centres)
+        boxes, others, depths = [], [], []
+        for part in chunks(len(label), len(centres)):
+            points, own = self.points[part], centres[label[part]]
+            gap = _squares(points, centres) - np.square(points - own).sum(axis=1)[:, None]
+            reach = np.zeros_like(gap)
+            for axis in range(self.dimension):
+                reach += self.widths[part, axis, None] * np.abs(centres[None, :, axis] - own[:, axis, None])
+            box, other = np.nonzero(gap < reach * (1 - 1e-9))
+            boxes.append(box + part.start)
+            others.append(other)
+            depths.append(gap[box, other])
+        box, other, gap = map(np.concatenate, (boxes, others, depths))
+        apart = self.widths[box] * np.abs(centres[other] - centres[label[box]])
+        return Cut(label, box, other, part_beyond(gap, apart))
+
+
+class Cut(NamedTuple):
+    """The nearest centre of each box's middle; and for boxes that reach over a border to another centre, how far."""
+
+    label: NDArray[np.intp]
+    box: NDArray[np.intp]
+    other: NDArray[np.intp]
+    part: Floats  # of the box, that is nearer to the other centre than to its own
+
+
+def part_beyond(least: Floats, widths: Floats) -> Floats:
+    """P(Σ U > least) of independent U, each uniform within ± its width: how much of a box lies beyond a plane.
+
+    The volume that a plane cuts off a box, by inclusion and exclusion of its corners, on widths of which the smallest
+    are made up to a thousandth of the largest, so that nothing cancels.
+    """
+    d, largest = widths.shape[1], np.maximum(widths.max(axis=1, initial=0.0), 1e-300)
+    half = np.maximum(widths / largest[:, None], 1e-3)
+    beyond = np.clip(least, -d * largest, d * largest) / largest
+    total = np.zeros(len(least))
+    for corner in product((1.0, -1.0), repeat=d):
+        total += math.prod(corner) * np.maximum(half @ np.array(corner) - beyond, 0.0) ** d
+    return np.clip(total / (math.factorial(d) * np.prod(2 * half, axis=1)), 0.0, 1.0)
+
+
+def laplace_variance(scale: float) -> float:
+    """Of discrete Laplace noise: 2p/(1-p)² for p = e^(-1/scale), in a form that no scale overflows."""
+    return 2 * math.exp(-1 / scale) / math.expm1(-1 / scale) ** 2
+
+
+def chunks(rows: int, columns: int) -> Iterator[slice]:
+    """Parts of so many rows, so that a table of each with `columns` stays small."""
+    step = max(1, _CHUNK // max(1, columns))
+    return (slice(start, start + step) for start in range(0, rows, step))
+
+
+def _squares(points: Floats, centres: Floats) -> Floats:
+    squares = np.square(points).sum(axis=1)[:, None] - 2 * points @ centres.T + np.square(centres).sum(axis=1)
+    return np.asarray(np.maximum(squares, 0.0))
+
+
+def spots(dimension: int) -> Floats:
+    """Evenly spread places in a unit box about its middle: 25 in one and two columns, 27 in three, 81 in four."""
+    per_axis = {1: 25, 2: 5}.get(dimension, 3)
+    axis = (np.arange(per_axis) + 0.5) / per_axis - 0.5
+    return np.stack([part.ravel() for part in np.meshgrid(*[axis] * dimension, indexing="ij")], axis=1)

@@ -1,0 +1,174 @@
+"""Where in a box its rows are: a mixture of k Gaussians and an even background, fitted to noisy counts of boxes.
+
+The middle of a box is far from where its rows are when the box is wide and a cluster sits at its edge; midpoints with
+signed counts overstate a cost by a third. The mixture, fitted by EM to the counts alone, says where they probably are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from covey.post.distances import Floats, add_up, nearest
+from covey.post.errors.boxes import CountedBoxes
+
+ROUNDS = 15
+NEAREST = 6  # Gaussians that may have rows in a box; farther ones have none
+_BACKGROUND = (0.002, 0.02, 0.3)  # least, first and most share of the even background
+_STEP = 1.6  # a deviation changes by at most this factor in a round
+_LOOK_AGAIN = 5  # rounds until the nearest Gaussians are looked for again
+_LEAST_SHARE = 0.01  # of a box's rows: a Gaussian with less is left out there
+_PER_AXIS = {1: 9, 2: 3, 3: 2, 4: 2}  # places for each Gaussian and box, by dimension
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """k Gaussians with a deviation for each axis, and an even background."""
+
+    shares: Floats  # k
+    means: Floats  # k x d
+    deviations: Floats  # k x d
+    background: float
+
+
+class Places(NamedTuple):
+    """Places in boxes, and the part of its box's rows that each stands for."""
+
+    points: Floats
+    parts: Floats
+    box: NDArray[np.intp]
+
+
+class _Moments(NamedTuple):
+    mass: Floats
+    mean: Floats
+    variance: Floats
+
+
+def fit_mixture(boxes: CountedBoxes, centres: Floats, *, rounds: int = ROUNDS) -> Mixture:
+    """The mixture that explains the counts, from one Gaussian at each centre. Signed counts: their noise cancels.
+
+    A Gaussian whose rows do not exceed twice their noise stays as it is.
+    """
+    lower, upper = boxes.points - boxes.widths / 2, boxes.points + boxes.widths / 2
+    volume = np.prod(boxes.widths / 2, axis=1)
+    total, k = max(boxes.rows, 1.0), len(centres)
+    near = np.empty((0, 0), dtype=np.intp)
+    found, smallest = _first(boxes, centres), max(float(boxes.widths.min()) / 4, 1e-6)
+    for turn in range(rounds):
+        near = _near(boxes.points, found) if turn % _LOOK_AGAIN == 0 else near
+        moments = box_moments(lower[:, None], upper[:, None], found.means[near], found.deviations[near])
+        mass = moments.mass.prod(axis=2) * found.shares[near]
+        even = found.background * volume
+        part = mass / (mass.sum(axis=1) + even + 1e-300)[:, None]
+        rows = part * boxes.counts[:, None]
+        number = add_up(near.ravel(), rows.ravel(), k)
+        noise = add_up(near.ravel(), (part**2 * boxes.variances[:, None]).ravel(), k)
+        sure = (number > 2 * np.sqrt(noise))[:, None]
+        each = np.maximum(number, 1.0)[:, None]
+        means = _sums(near, rows, moments.mean, k) / each
+        reach = 2 * found.deviations
+        means = np.where(sure, np.clip(means, centres - reach, centres + reach), found.means)
+        squares = _sums(near, rows, moments.variance + np.square(moments.mean - means[near]), k) / each
+        low, high = np.square(found.deviations / _STEP), np.square(found.deviations * _STEP)
+        spread = np.where(sure, np.sqrt(np.clip(squares, low, high)), found.deviations)
+        shares = np.maximum(number, 0.002 * total / k)
+        left = 1 - part.sum(axis=1)
+        background = float(np.clip(boxes.counts @ left / total, _BACKGROUND[0], _BACKGROUND[2]))
+        found = Mixture(shares / shares.sum() * (1 - background), means, np.clip(spread, smallest, 1.0), background)
+    return found
+
+
+def _first(boxes: CountedBoxes, centres: Floats) -> Mixture:
+    k = len(centres)
+    weights = np.where(boxes.stands, np.maximum(boxes.counts, 0.0), 0.0)
+    label = nearest(boxes.points, centres)
+    squares = np.square(boxes.points - centres[label]) + np.square(boxes.widths) / 12
+    rows = add_up(label, weights, k)
+    overall = max(float((weights @ squares).sum()) / max(float(weights.sum()), 1.0) / boxes.dimension, 1e-10)
+    sums = np.stack([add_up(label, weights * column, k) for column in squares.T], axis=1)
+    spread = np.where(rows[:, None] > 0, sums / np.maximum(rows, 1e-9)[:, None], overall)
+    shares = np.maximum(rows, 1.0)
+    background = _BACKGROUND[1]
+    return Mixture(shares / shares.sum() * (1 - background), centres, np.sqrt(np.maximum(spread, 1e-10)), background)
+
+
+def _near(points: Floats, mixture: Mixture) -> NDArray[np.intp]:
+    """The Gaussians that are nearest to each box, by distance in their own deviations."""
+    k = len(mixture.means)
+    if k <= NEAREST:
+        return np.broadcast_to(np.arange(k), (len(points), k))
+    score = np.zeros((len(points), k))
+    for axis in range(points.shape[1]):
+        score += np.square((points[:, axis, None] - mixture.means[:, axis]) / mixture.deviations[:, axis])
+    return np.argpartition(score, NEAREST, axis=1)[:, :NEAREST]
+
+
+def _sums(near: NDArray[np.intp], rows: Floats, values: Floats, k: int) -> Floats:
+    flat = near.ravel()
+    columns = (add_up(flat, (rows * values[..., axis]).ravel(), k) for axis in range(values.shape[2]))
+    return np.stack(list(columns), axis=1)
+
+
+def box_moments(lower: Floats, upper: Floats, means: Floats, deviations: Floats) -> _Moments:
+    """Of each normal distribution within each box, axis by axis: its mass there, and its mean and variance there."""
+    low, high, flipped = _lower_tail((lower - means) / deviations, (upper - means) / deviations)
+    mass = ndtr(high) - ndtr(low)
+    sure = np.maximum(mass, 1e-290)
+    at_low, at_high = (np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi) for z in (low, high))
+    mean = np.clip((at_low - at_high) / sure, low, high)
+    variance = np.clip(1 + (low * at_low - high * at_high) / sure - mean**2, 0.0, np.square(high - low) / 4)
+    return _Moments(mass, means + deviations * np.where(flipped, -mean, mean), deviations**2 * variance)
+
+
+def _lower_tail(low: Floats, high: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Ends of an interval, mirrored where it lies above the mean: differences are exact in the lower tail."""
+    flipped = low > 0
+    return np.where(flipped, -high, low), np.where(flipped, -low, high), flipped
+
+
+def box_parts(boxes: CountedBoxes, mixture: Mixture) -> tuple[NDArray[np.intp], Floats, Floats]:
+    """For each box the Gaussians near it, the part of its rows that each has there, and that of the background."""
+    lower, upper = boxes.points - boxes.widths / 2, boxes.points + boxes.widths / 2
+    near = _near(boxes.points, mixture)
+    moments = box_moments(lower[:, None], upper[:, None], mixture.means[near], mixture.deviations[near])
+    mass = moments.mass.prod(axis=2) * mixture.shares[near]
+    even = mixture.background * np.prod(boxes.widths / 2, axis=1)
+    total = mass.sum(axis=1) + even
+    return near, mass / total[:, None], even / total
+
+
+def likely_places(boxes: CountedBoxes, mixture: Mixture) -> Places:
+    """Each box as a few places where its rows probably are. The parts of a box add up to 1."""
+    lower, upper = boxes.points - boxes.widths / 2, boxes.points + boxes.widths / 2
+    near, part, even = box_parts(boxes, mixture)
+    box, column = np.nonzero(part > _LEAST_SHARE)
+    which = near[box, column]
+    low, high, flipped = _lower_tail(
+        (lower[box] - mixture.means[which]) / mixture.deviations[which],
+        (upper[box] - mixture.means[which]) / mixture.deviations[which],
+    )
+    below, above = ndtr(low), ndtr(high)
+    rest = np.flatnonzero(even > _LEAST_SHARE)
+    levels = _levels(boxes.dimension)
+    points, parts, boxes_of = [], [], []
+    for level in levels:
+        z = np.clip(ndtri(np.maximum(below + level * (above - below), 1e-300)), low, high)
+        points += [mixture.means[which] + mixture.deviations[which] * np.where(flipped, -z, z)]
+        points += [lower[rest] + boxes.widths[rest] * level]
+        parts += [part[box, column] / len(levels), even[rest] / len(levels)]
+        boxes_of += [box, rest]
+    owner, weight = np.concatenate(boxes_of), np.concatenate(parts)
+    weight /= add_up(owner, weight, len(boxes.counts))[owner]
+    return Places(np.concatenate(points), weight, owner)
+
+
+def _levels(dimension: int) -> Floats:
+    """Quantiles along the axes at which a distribution is read."""
+    per_axis = _PER_AXIS.get(dimension, 2)
+    axis = (np.arange(per_axis) + 0.5) / per_axis
+    return np.stack([part.ravel() for part in np.meshgrid(*[axis] * dimension, indexing="ij")], axis=1)

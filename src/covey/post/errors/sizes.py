@@ -1,0 +1,94 @@
+"""How many rows are nearest to each centre, and between which two numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.post.distances import Floats, add_up, nearest
+from covey.post.errors.boxes import CountedBoxes, Cut, chunks, spots
+from covey.post.errors.quantiles import LEVEL, deviations
+
+UNEVEN = 0.5  # of the most that the rows of a cut box can be unevenly spread: all of them on one side
+
+
+@dataclass(frozen=True, eq=False)
+class Sizes:
+    """Noisy numbers of rows of k clusters, with the parts of their variance."""
+
+    sizes: Floats
+    noise: Floats  # the variance that noise adds
+    uneven: Floats  # the variance of where the rows of cut boxes are
+    draws: Floats  # of Laplace noise: as many equal ones have the same kurtosis
+
+    def intervals(self, level: float = LEVEL) -> Floats:
+        """k x 2: each holds its number of rows with probability `level`, not all of them at once."""
+        half = deviations(level, self.draws) * np.sqrt(self.noise + self.uneven)
+        return np.stack([self.sizes - half, self.sizes + half], axis=1)
+
+    def joint(self, level: float = LEVEL) -> Floats:
+        """k x 2: all of them together hold with probability `level`."""
+        return self.intervals(1 - (1 - level) / len(self.sizes))
+
+
+def cluster_sizes(boxes: CountedBoxes, centres: Floats) -> Sizes:
+    """The sizes of the clusters of some centres.
+
+    A box that a border cuts counts by its share F on each side. Its N rows need not be spread evenly: at worst all are
+    on one side, which has the variance F(1 - F)N²; half of that is taken, with N² less the noise in it. Summed first
+    and then made positive, since single boxes may hold less than their noise.
+    """
+    k, cut = len(centres), boxes.cut_by(centres)
+    within = np.bincount(cut.box, minlength=len(boxes.counts)) == 0
+    sums = _Sums(boxes, k)
+    sums.add(np.flatnonzero(within), cut.label[within], np.ones(int(within.sum())))
+    for box, centre, share in _shares(boxes, centres, np.flatnonzero(~within)):
+        sums.add(box, centre, share)
+    thin = _thin(cut, sums.seen, k)
+    sums.uneven += add_up(cut.other[thin], _spread(boxes, cut.box[thin], cut.part[thin]), k)
+    sums.uneven += add_up(cut.label[cut.box[thin]], _spread(boxes, cut.box[thin], cut.part[thin]), k)
+    uneven = UNEVEN * np.maximum(sums.uneven, 0.0)
+    draws = np.square(sums.noise + uneven) / np.maximum(sums.fourth, 1e-300)
+    return Sizes(sums.sizes, sums.noise, uneven, draws)
+
+
+class _Sums:
+    """Sums over boxes for each centre, by the box's share in its cluster."""
+
+    def __init__(self, boxes: CountedBoxes, k: int) -> None:
+        self._boxes, self._k = boxes, k
+        self.sizes, self.noise, self.fourth, self.uneven = np.zeros((4, k))
+        self.seen: list[NDArray[np.intp]] = []
+
+    def add(self, box: NDArray[np.intp], centre: NDArray[np.intp], share: Floats) -> None:
+        counts, variances = self._boxes.counts[box], self._boxes.variances[box]
+        self.sizes += add_up(centre, share * counts, self._k)
+        self.noise += add_up(centre, share**2 * variances, self._k)
+        self.fourth += add_up(centre, share**4 * variances**2, self._k)
+        self.uneven += add_up(centre, _spread(self._boxes, box, share), self._k)
+        self.seen.append(box * self._k + centre)
+
+
+def _spread(boxes: CountedBoxes, box: NDArray[np.intp], share: Floats) -> Floats:
+    return np.asarray(share * (1 - share) * (boxes.counts[box] ** 2 - boxes.variances[box]))
+
+
+def _thin(cut: Cut, seen: list[NDArray[np.intp]], k: int) -> NDArray[np.intp]:
+    """Slices of boxes that are too thin for the places that were looked at."""
+    return np.flatnonzero(~np.isin(cut.box * k + cut.other, np.concatenate(seen)))
+
+
+def _shares(
+    boxes: CountedBoxes, centres: Floats, which: NDArray[np.intp]
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Floats]]:
+    """Box, centre, and the part of the box that is nearest to the centre, for all pairs where it is any."""
+    within, k = spots(boxes.dimension), len(centres)
+    for part in chunks(len(which), k * len(within)):
+        chosen = which[part]
+        points = boxes.points[chosen, None, :] + boxes.widths[chosen, None, :] * within
+        label = nearest(points.reshape(-1, boxes.dimension), centres)
+        pairs, times = np.unique(np.repeat(chosen, len(within)) * k + label, return_counts=True)
+        yield pairs // k, pairs % k, times / len(within)

@@ -1,0 +1,150 @@
+"""How uncertain a release is: intervals that hold nine times in ten, and what cannot be told. Free.
+
+docs/guide/errors.md says what each number means, docs/reference/release-format.md how it is stored.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from covey.post.distances import Floats, Objective
+from covey.post.errors.boxes import CountedBoxes, laplace_variance
+from covey.post.errors.costs import cost_interval
+from covey.post.errors.doubt import CHANCE, doubtful
+from covey.post.errors.mixture import fit_mixture, likely_places
+from covey.post.errors.quantiles import LEVEL
+from covey.post.errors.sizes import Sizes, cluster_sizes
+
+Interval = tuple[float, float]
+OBJECTIVES: tuple[Objective, ...] = ("k-means", "k-median")
+NO_BOXES = "only the rows of each cluster were counted, not where they are"
+
+
+class Errors(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a release says about the uncertainty of its own numbers. The certificate says why one is missing.
+
+    level : how often an interval holds. count_scale : of the Laplace noise on the counts that sizes come from, in rows.
+    sizes, joint_sizes : an interval for each centre; the joint ones hold all at once. doubtful : whether a centre may
+    be only noise. costs : of the released centres, by objective: the estimate and its interval, with columns scaled by
+    the bounds. radii : how far a centre may be from where it would be without noise, in half-widths of the domain; null
+    where its place is not determined. excess : by what part the centres may cost more than those without privacy, if no
+    cluster was missed.
+    """
+
+    level: float = LEVEL
+    count_scale: float | None = None
+    sizes: list[Interval] | None = None
+    joint_sizes: list[Interval] | None = None
+    doubtful: list[bool] | None = None
+    costs: dict[str, tuple[float, float, float]] | None = None
+    radii: list[float | None] | None = None
+    excess: float | None = None
+
+    def fits(self, centres: int) -> bool:
+        """Whether every list has an entry for each centre, and every interval its ends in order."""
+        lists: Sequence[Sequence[object] | None] = (self.sizes, self.joint_sizes, self.doubtful, self.radii)
+        intervals = [*(self.sizes or ()), *(self.joint_sizes or ())]
+        costs = [(low, high) for _, low, high in (self.costs or {}).values()]
+        return all(each is None or len(each) == centres for each in lists) and all(
+            low <= high for low, high in (*intervals, *costs)
+        )
+
+
+class BoxNoise(msgspec.Struct, frozen=True):
+    """The law of the noise in a coreset's weights: one number for all of them, or one for each.
+
+    variances : of the noise. thresholds : a weight above stands out of the noise of all. scales : by how much the
+    weight of an empty box that stands out exceeds its threshold, on average.
+    """
+
+    variances: float | list[float]
+    thresholds: float | list[float]
+    scales: float | list[float]
+
+    @classmethod
+    def of(cls, boxes: CountedBoxes) -> BoxNoise:
+        return cls(**{name: _short(getattr(boxes, name)) for name in ("variances", "thresholds", "scales")})
+
+    def fits(self, many: int) -> bool:
+        numbers = self._numbers()
+        lists = [each if isinstance(each, list) else [each] for each in numbers]
+        same = all(len(each) == many for each, number in zip(lists, numbers, strict=True) if isinstance(number, list))
+        positive = all(math.isfinite(each) and each > 0 for number in (lists[0], lists[2]) for each in number)
+        return same and positive and all(map(math.isfinite, lists[1]))
+
+    def boxes(self, points: Floats, widths: Floats, counts: Floats) -> CountedBoxes:
+        """Boxes in [-1, 1]^d with this noise in their counts."""
+        ones = np.ones(len(counts))
+        return CountedBoxes(points, widths, counts, *(np.multiply(each, ones) for each in self._numbers()))
+
+    def _numbers(self) -> tuple[float | list[float], ...]:
+        return self.variances, self.thresholds, self.scales
+
+    def joined(self, other: BoxNoise, *, lengths: tuple[int, int]) -> BoxNoise:
+        """Of two coresets side by side."""
+        both = zip(self._numbers(), other._numbers(), strict=True)
+        return BoxNoise(*[_long(a, lengths[0]) + _long(b, lengths[1]) for a, b in both])
+
+
+def _short(numbers: Floats) -> float | list[float]:
+    return float(numbers[0]) if (numbers == numbers[0]).all() else numbers.tolist()
+
+
+def _long(numbers: float | list[float], many: int) -> list[float]:
+    return numbers if isinstance(numbers, list) else [numbers] * many
+
+
+class Known(NamedTuple):
+    """Sizes, what is known of their errors and others, and why something is not."""
+
+    sizes: Floats
+    errors: Errors
+    not_told: dict[str, str]
+
+
+def from_boxes(boxes: CountedBoxes, centres: Floats) -> Known:
+    """The sizes of clusters and every error that the counts of boxes tell about. Centres and boxes in [-1, 1]^d."""
+    sizes = cluster_sizes(boxes, centres)
+    places = likely_places(boxes, fit_mixture(boxes, centres))
+    costs: dict[str, tuple[float, float, float]] = {}
+    reasons: dict[str, str] = {}
+    for objective in OBJECTIVES:
+        found = cost_interval(boxes, places, centres, objective)
+        if found.why is None:
+            costs[objective] = (found.cost, found.low, found.high)
+        else:
+            reasons[f"{objective} cost"] = found.why
+    scale = _short(boxes.scales)
+    errors = Errors(
+        count_scale=scale if isinstance(scale, float) else None,
+        sizes=_pairs(sizes.intervals()),
+        joint_sizes=_pairs(sizes.joint()),
+        doubtful=doubtful(boxes, centres, sizes).tolist(),
+        costs=costs or None,
+    )
+    return Known(sizes.sizes, errors, reasons)
+
+
+def from_counts(counts: Floats, *, scale: float, rows_per_count: float = 1.0) -> Known:
+    """Of sizes that were counted one by one, with Laplace noise of one scale, in all rows or in a sample of them."""
+    alike = np.ones(len(counts))
+    drawn = np.maximum(counts, 0.0) * rows_per_count * (rows_per_count - 1)
+    noise = laplace_variance(scale) * rows_per_count**2 + drawn
+    sizes = Sizes(counts * rows_per_count, noise, 0 * alike, alike)
+    chance = np.exp(-np.maximum(counts, 0.0) / scale) / 2  # that an empty cluster counts as much
+    errors = Errors(
+        count_scale=scale * rows_per_count,
+        sizes=_pairs(sizes.intervals()),
+        joint_sizes=_pairs(sizes.joint()),
+        doubtful=(chance >= CHANCE).tolist(),
+    )
+    return Known(sizes.sizes, errors, dict.fromkeys((f"{each} cost" for each in OBJECTIVES), NO_BOXES))
+
+
+def _pairs(intervals: Floats) -> list[Interval]:
+    return [(low, high) for low, high in intervals.tolist()]
