@@ -14,9 +14,9 @@ from covey.post.errors.quantiles import LEVEL, deviations
 
 UNEVEN = 0.3  # of the difference between rows that are spread evenly in boxes and rows of the mixture
 PLACE = 1.0  # of the variance of a cost when all rows of a box sit in one place
-TOGETHER = 0.2  # of that deviation, for boxes whose rows all sit on the same side
+TOGETHER = 0.1  # of that deviation, for boxes whose rows all sit on the same side
 LEAST_ROWS = 60.0  # times the scale of the noise, for each centre: with fewer, intervals fail
-WIDEST = 0.5  # of the cost: a half-width beyond says nothing
+WIDEST = 0.4  # of the cost: a half-width beyond says nothing
 WITHIN = 0.6  # of the cost: with more of it decided inside boxes, counts of boxes do not tell it
 FEW = "there are too few rows for this level of privacy"
 WIDE = "noise is as large as the cost at this level of privacy"
