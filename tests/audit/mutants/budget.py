@@ -319,7 +319,7 @@ MUTANTS = (
         "negative-charge",
         "a promise may be below 0, and its charge is a refund",
         "budget.accounting.promise:Promise.__post_init__",
-        {"amount(getattr(self, name), name=name)": "getattr(self, name)"},
+        {"not_negative(name, getattr(self, name))": "getattr(self, name)"},
         killer=PROMISE + "test_nothing_less_than_nothing_is_promised_handed_on_or_charged",
     ),
     mutant(

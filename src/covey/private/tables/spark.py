@@ -136,7 +136,7 @@ class SparkTable(Table):
         self.names = tuple(frame.columns)
         self.width = len(self.names)
         self.files: list[str] = input_files(frame) if source is None else source.files
-        self.stamps = stamps(frame.sparkSession, self.files) if source is None else source.stamps
+        self.stamps: Stamps | None = stamps(frame.sparkSession, self.files) if source is None else source.stamps
         if not self.names:
             raise DataError("data: 0 feature(s): the frame has no columns while a minimum of 1 is required.")
         if len(set(self.names)) < self.width:
