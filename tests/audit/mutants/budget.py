@@ -305,7 +305,7 @@ MUTANTS = (
         "zones-converted-by-themselves",
         "a fit of another type is converted in a zone as if no row ever left it",
         "budget.ledger.rules:priced",
-        {"_units(each if promise.kind == kind else meant)": "_units(each.to(kind))"},
+        {"_units(of_zone if promise.kind == kind else meant)": "_units(of_zone.to(kind))"},
         killer=PROMISE + "test_zones_are_converted_at_the_price_of_all_rows",
     ),
     mutant(

@@ -83,11 +83,11 @@ def priced(
     if zones is None:
         return Price(_units(meant))
     of_zones: dict[str, Units] = {}
-    for name, each in zones.promises:  # of zones with one name, the weakest promise
-        if not each.within(promise):
+    for name, of_zone in zones.promises:  # of zones with one name, the weakest promise
+        if not of_zone.within(promise):
             raise ParameterError("zones", f"the promise of {name!r} is not that of all rows or a stricter one")
         # In another type a step may lead out of the zone, where no more is promised than to all others (promise.md).
-        units, before = _units(each if promise.kind == kind else meant), of_zones.get(name, (0, 0))
+        units, before = _units(of_zone if promise.kind == kind else meant), of_zones.get(name, (0, 0))
         of_zones[name] = (max(units[0], before[0]), max(units[1], before[1]))
     return Price(_units(meant), Zoned(zones.of, tuple((name, *units) for name, units in of_zones.items())))
 
