@@ -19,17 +19,21 @@ Floats = NDArray[np.float64]
 OBJECTIVES = ("k-means", "k-median")
 
 
-def whole_number(name: str, value: object, *, least: int, most: int = 10**6) -> int:
+def whole_number(name: str, value: object, *, least: int, most: float = 10**6) -> int:
     """A whole-number parameter, or an error that names it."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
-        raise ParameterError(name, f"must be a whole number, at least {least} and at most {most:,}")
+        limit = "" if most == math.inf else f" and at most {most:,}"
+        raise ParameterError(name, f"must be a whole number, at least {least}{limit}")
     return int(value)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | Fraction | np.integer | np.floating) and not isinstance(value, bool)
 
 
 def positive(name: str, value: object) -> float:
     """A positive parameter of a size that formulas can work with, or an error that names it."""
-    number = isinstance(value, int | float | Fraction | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or not 1e-9 <= value <= 1e9:  # type: ignore[operator]
+    if not _is_number(value) or not 1e-9 <= value <= 1e9:  # type: ignore[operator]
         raise ParameterError(name, "must be a positive number, from 1e-9 to 1e9")
     return float(value)  # type: ignore[arg-type]
 
@@ -139,13 +143,23 @@ class Ranges:
 
 def amount(name: str, value: Any, *, below: float = math.inf) -> Fraction:
     """A privacy parameter as the exact fraction it prints as."""
-    number = isinstance(value, int | float | Fraction | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or not 0 < value < below:
+    if not _is_number(value) or not 0 < value < below:
         limit = "a positive, finite number" if below == math.inf else f"a number above 0 and below {below:g}"
         raise ParameterError(name, f"must be {limit}")
     exact = exactly(value if isinstance(value, Fraction) else value.item() if isinstance(value, np.generic) else value)
     if name == "epsilon" and not Fraction(1, 10**6) <= exact <= 10**4:
         raise ParameterError(name, "must lie between 0.000001 and 10000; usual values are 0.1 to 3")
+    return exact
+
+
+def not_negative(name: str, value: Any) -> Fraction:
+    """The exact fraction that an amount in a ledger stands for, written as a number or a text; none is below 0."""
+    try:
+        exact = exactly(value)
+    except (ValueError, TypeError, ZeroDivisionError):
+        raise ParameterError(name, "must be a number, such as 0.5 or '1e-6'") from None
+    if exact < 0:
+        raise ParameterError(name, "must not be negative")
     return exact
 
 

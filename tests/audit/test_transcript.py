@@ -10,7 +10,7 @@ import pytest
 
 from covey.algorithms.registry import ALGORITHMS
 from covey.audit import targets
-from covey.audit.draws import overhear
+from covey.audit.draws import record_calls
 from covey.audit.families import FAMILIES
 from covey.audit.likelihood import PURE, log_tail, pieces, ratio
 from covey.audit.replay import FULL_SEEDS
@@ -74,7 +74,7 @@ def step(mechanism, exact, *, bound=None, kind="numbers", at=0, seed=None):
             "lines": lambda: mechanism.average(made.exact, at, SeededSource(seed)),
             "nodes": lambda: mechanism.splits(made.exact, depth=at, neighbours=ADD, source=SeededSource(seed)),
         }[kind]
-        with overhear() as made.calls:
+        with record_calls() as made.calls:
             made.answer = made.drawn = draw()
     return made
 
@@ -256,7 +256,7 @@ def test_every_sampler_call_of_a_mechanism_is_heard():
         (module, name): getattr(module, name)
         for module, name in product((mechanisms, averages, tree, chain), ["discrete_laplace"])
     }
-    with overhear() as calls:
+    with record_calls() as calls:
         noise = DiscreteLaplace(ONE).add(
             np.zeros(3, dtype=np.int64), Sensitivity(l1=2, l2_squared=4, linf=2, coordinates=1), SeededSource(1)
         )

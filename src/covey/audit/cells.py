@@ -81,16 +81,20 @@ def plan(size: Size, *, algorithms: Sequence[str] | None = None) -> list[Cell]:
 
 
 def _mechanisms(size: Size, sources: str) -> list[Cell]:
-    found = [(e, each) for e in size.mechanism_epsilons for each in experiments(e, trials=size.mechanism_trials)]
-    unit = share(ALPHA / 2, sum(each.weight for _, each in found))
+    tried = [
+        (epsilon, experiment)
+        for epsilon in size.mechanism_epsilons
+        for experiment in experiments(epsilon, trials=size.mechanism_trials)
+    ]
+    unit = share(ALPHA / 2, sum(experiment.weight for _, experiment in tried))
     common = {"trials": size.mechanism_trials, "sources": sources}
     return [
         Cell(
             "mechanism",
-            {"name": each.name, "epsilon": e, "alpha": each.weight * unit, **common},
-            f"{each.name}, ε = {e:g}",
+            {"name": experiment.name, "epsilon": epsilon, "alpha": experiment.weight * unit, **common},
+            f"{experiment.name}, ε = {epsilon:g}",
         )
-        for e, each in found
+        for epsilon, experiment in tried
     ]
 
 

@@ -48,7 +48,7 @@ def put(place: Any, name: str, value: Any) -> Iterator[None]:
 
 
 @contextmanager
-def overhear(answers: Callable[[Call], Any] | None = None) -> Iterator[list[Call]]:
+def record_calls(answers: Callable[[Call], Any] | None = None) -> Iterator[list[Call]]:
     """All calls of the samplers by mechanisms, while it lasts. answers: what to answer in place of what was drawn."""
     calls: list[Call] = []
 

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.audit.draws import Call, overhear
+from covey.audit.draws import Call, record_calls
 from covey.audit.tape import Step
 from covey.noise.averages import UNITS, ClampedAverages
 from covey.noise.chain import ChainedLaplace
@@ -117,9 +117,9 @@ def _of_laplace(rate: Fraction, ours: Any, theirs: Any, answer: Any) -> Ratio:
     where = np.flatnonzero(np.ravel(ours) != np.ravel(theirs))
     columns = (np.ravel(each)[where].tolist() for each in (ours, theirs, answer))
     seen, moved = 0, 0
-    for x, other, y in zip(*columns, strict=True):
-        seen += abs(y - other) - abs(y - x)
-        moved += abs(other - x)
+    for own, other, said in zip(*columns, strict=True):
+        seen += abs(said - other) - abs(said - own)
+        moved += abs(other - own)
     return Ratio(float(rate * seen), float(rate * moved), float(-rate * moved))
 
 
@@ -183,7 +183,7 @@ def _of_averages(ours: Step, theirs: Step) -> tuple[Ratio, Ratio]:
         def again(call: Call, answers: Iterator[Call] = answers) -> Any:
             return next(answers).drawn if call.sampler == "pick" else np.zeros(call.given, dtype=np.int64)
 
-        with overhear(again) as calls:
+        with record_calls(again) as calls:
             average = step.mechanism.average(step.exact, step.at, SeededSource(0))
         utilities.append([call.given for call in calls if call.sampler == "pick"])
         low, high = _ranges(step, picks)
@@ -196,6 +196,6 @@ def _of_averages(ours: Step, theirs: Step) -> tuple[Ratio, Ratio]:
 
 def _ranges(step: Step, picks: list[Call]) -> tuple[Any, Any]:
     answers = iter(picks)
-    with overhear(lambda _: next(answers).drawn):
+    with record_calls(lambda _: next(answers).drawn):
         low, high = step.mechanism.ranges(step.exact, step.at, SeededSource(0))
     return low, high

@@ -179,8 +179,8 @@ def _key_of_many(epsilon: Fraction) -> Draw:
     def draw(trials: int, source: Source) -> tuple[Features, Features]:
         keys = np.arange(trials)
         found = [
-            mechanism.add_by_key(keys, np.full(trials, each, dtype=np.int64), sensitivity, source)
-            for each in (holders + 1, holders)
+            mechanism.add_by_key(keys, np.full(trials, count, dtype=np.int64), sensitivity, source)
+            for count in (holders + 1, holders)
         ]
         return _shown(*found[0], trials), _shown(*found[1], trials)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.audit.draws import Call, overhear
+from covey.audit.draws import Call, record_calls
 from covey.events import Sensitivity
 from covey.noise.source import SeededSource, Source, Word
 
@@ -105,7 +105,7 @@ class Tape:
         expected = self.note(step)
         error: Exception | None = None
         try:
-            with overhear() as step.calls:
+            with record_calls() as step.calls:
                 step.answer = step.drawn = draw()
             if self._chooses is not None and expected is None:
                 step.answer = self._chooses(step)

@@ -107,14 +107,14 @@ def worst(losses: Iterable[Loss]) -> list[Worst]:
     return [
         Worst(
             algorithm=name,
-            transcripts=len(some),
-            drawn=most(each.total for each in some if each.answers == "drawn"),
-            chosen=most(each.total for each in some if each.answers == "chosen"),
-            possible=most(each.possible for each in some),
-            event=max(each.event for each in some),
-            uncounted=tuple(sorted({name for each in some for name in each.uncounted})),
+            transcripts=len(own),
+            drawn=most(loss.total for loss in own if loss.answers == "drawn"),
+            chosen=most(loss.total for loss in own if loss.answers == "chosen"),
+            possible=most(loss.possible for loss in own),
+            event=max(loss.event for loss in own),
+            uncounted=tuple(sorted({name for loss in own for name in loss.uncounted})),
         )
-        for name, some in by_algorithm.items()
+        for name, own in by_algorithm.items()
     ]
 
 

@@ -197,10 +197,10 @@ def split_ranges(bounds: Sequence[str]) -> list[str]:
 def read_params(params: Sequence[str]) -> dict[str, Any]:
     """`rounds=7` and `start=uniform` as parameters of an algorithm: numbers, true or false, or words."""
     values: dict[str, Any] = {}
-    for each in params:
-        name, equals, text = each.partition("=")
+    for assignment in params:
+        name, equals, text = assignment.partition("=")
         if not (name and equals and text):
-            raise ParameterError("algorithm_params", f"{each!r} is not of the form NAME=VALUE, such as rounds=7")
+            raise ParameterError("algorithm_params", f"{assignment!r} is not of the form NAME=VALUE, such as rounds=7")
         if name in values:
             raise ParameterError("algorithm_params", f"names {name!r} twice")
         values[name] = read_value(text)

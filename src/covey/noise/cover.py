@@ -223,10 +223,10 @@ def _exactly(
         base = exp_bounds(rate * best, bits)
         lows = [points * base[0], math.floor(proposed * base[0])]
         highs = [points * base[1], math.ceil(proposed * base[1])]
-        for level, each in zip(levels.tolist(), many.tolist(), strict=True):
+        for level, count in zip(levels.tolist(), many.tolist(), strict=True):
             low, high = exp_bounds(rate * (best - level), bits)
-            lows.append(each * max(0, low - base[1]))
-            highs.append(each * max(0, high - base[0]))
+            lows.append(count * max(0, low - base[1]))
+            highs.append(count * max(0, high - base[0]))
         low_ends, high_ends = list(accumulate(lows)), list(accumulate(highs))
         first = uniform.value * low_ends[-1] >> uniform.bits
         last = -(-(uniform.value + 1) * high_ends[-1] >> uniform.bits)

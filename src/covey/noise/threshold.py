@@ -6,6 +6,7 @@ and a key is shown only if its noisy count reaches tau.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
@@ -30,16 +31,24 @@ def smallest_threshold(*, inverse_scale: Fraction, delta: Fraction, linf: int, c
     def enough(margin: int) -> bool:
         return _enough(margin, inverse_scale=inverse_scale, delta=delta, coordinates=coordinates)
 
-    if not enough(_LARGEST_MARGIN):
+    margin = least_enough(enough, most=_LARGEST_MARGIN)
+    if margin is None:
         raise ParameterError("delta", "too small for noise of this scale: raise delta or epsilon")
-    too_small, large_enough = 0, _LARGEST_MARGIN  # a margin of 0 is not on offer
+    return linf + margin
+
+
+def least_enough(enough: Callable[[int], bool], *, most: int) -> int | None:
+    """The least of the whole numbers 1 to `most` that is enough, as all above it are; None if `most` is not."""
+    if not enough(most):
+        return None
+    too_small, large_enough = 0, most
     while large_enough - too_small > 1:
         middle = (too_small + large_enough) // 2
         if enough(middle):
             large_enough = middle
         else:
             too_small = middle
-    return linf + large_enough
+    return large_enough
 
 
 def _enough(margin: int, *, inverse_scale: Fraction, delta: Fraction, coordinates: int) -> bool:

@@ -20,6 +20,7 @@ from covey.errors import ParameterError
 from covey.events import Pure
 from covey.noise.laplace import discrete_laplace
 from covey.noise.source import Source
+from covey.noise.threshold import least_enough
 from covey.public import Neighbours
 
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 2**30), Fraction(2**20)
@@ -99,16 +100,10 @@ def smallest_noise(epsilon: Fraction, fan_out: int, *, replace: bool) -> Units:
         units = Units(row, noise, bias_of(noise, fan_out))
         return worst_loss(units, fan_out, replace=replace) <= epsilon
 
-    too_small, found = 0, 2 * int(row * paper) + 2
-    if not enough(found):  # it always is; but a promise is checked
+    noise = least_enough(enough, most=2 * int(row * paper) + 2)
+    if noise is None:  # there always is one; but a promise is checked
         raise ParameterError("epsilon", "no noise was certified for a tree of this epsilon")
-    while found - too_small > 1:
-        middle = (too_small + found) // 2
-        if enough(middle):
-            found = middle
-        else:
-            too_small = middle
-    return Units(row, found, bias_of(found, fan_out))
+    return Units(row, noise, bias_of(noise, fan_out))
 
 
 def bias_of(noise: int, fan_out: int) -> int:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.events import Sensitivity
-from covey.public import Domain, Neighbours
-from covey.queries.grid import Grid
+from covey.public import Neighbours
+from covey.queries.counts import all_move
+from covey.queries.grid import Grid, OnGrid
 
 Integers = NDArray[np.int64]
 
@@ -20,7 +21,7 @@ FINEST, COARSER = (0, 1, 2, 3), (2, 3)  # half-widths of the boxes, in cells of 
 
 
 @dataclass(frozen=True)
-class BallScores:
+class BallScores(OnGrid):
     """For every place: the best of min(rows in a ball around it, t), weighed up to twice as high in a small ball.
 
     Balls are boxes (the maximum norm): 1, 3, 5 and 7 cells across, then 5 and 7 cells of grids that are coarser by
@@ -28,13 +29,8 @@ class BallScores:
     the exponential mechanism finds the centre of a small ball of about t rows without finding its radius first.
     """
 
-    grid: Grid
     t: int
     name: str = "scores of small balls"
-
-    @property
-    def domain(self) -> Domain:
-        return self.grid.domain
 
     @property
     def sides(self) -> tuple[int, ...]:
@@ -49,7 +45,7 @@ class BallScores:
         return int(sum(side**self.domain.dimension for side in self.sides))
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
-        return _all_move(WORTH, self.size, neighbours)
+        return all_move(WORTH, self.size, monotone=neighbours is Neighbours.ADD_REMOVE)
 
     def worth(self, level: int, half: int) -> int:
         """What a row counts in a ball of this width: from 64 (one cell) down to 32 (the widest)."""
@@ -82,23 +78,14 @@ class BallScores:
 
 
 @dataclass(frozen=True)
-class BoxCounts:
+class BoxCounts(OnGrid):
     """For every cell of the grid: the rows in the box that reaches `half` cells to each side of it."""
 
-    grid: Grid
     half: int
     name: str = "rows in boxes"
 
-    @property
-    def domain(self) -> Domain:
-        return self.grid.domain
-
-    @property
-    def size(self) -> int:
-        return self.grid.cells
-
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
-        return _all_move(1, self.size, neighbours)
+        return all_move(1, self.size, monotone=neighbours is Neighbours.ADD_REMOVE)
 
     def evaluate(self, cells: Integers, counts: Integers) -> Integers:
         return wide_box_counts(dense(self.grid, cells, counts), self.half).ravel()
@@ -197,14 +184,3 @@ def _middle(grid: Grid, cells: NDArray[np.float64]) -> NDArray[np.float64]:
     """A place given in cells along each axis, in lattice units inside the domain's cube."""
     limit = grid.domain.limit
     return np.clip(cells / grid.per_axis * (2 * limit + 1) - limit - 0.5, -limit, limit)
-
-
-def _all_move(most: int, size: int, neighbours: Neighbours) -> Sensitivity:
-    """One row raises any number of candidates, each by at most `most`; a replaced one also lowers some."""
-    return Sensitivity(
-        l1=most * size,
-        l2_squared=most**2 * size,
-        linf=most,
-        coordinates=size,
-        monotone=neighbours is Neighbours.ADD_REMOVE,
-    )

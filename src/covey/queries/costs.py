@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from math import isqrt
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from covey.checks import check_objective
 from covey.errors import ParameterError
 from covey.events import Sensitivity
 from covey.public import Domain, Neighbours
 from covey.queries.base import Rows
+from covey.queries.counts import all_move
 from covey.queries.voronoi import exact_scores
 
 ROW_COST_BITS = 26
 BLOCK_VALUES = 2**16
+
+
+def farthest_in_cube(domain: Domain) -> int:
+    """The largest squared distance between two lattice points of a domain's cube."""
+    return 4 * domain.dimension * domain.limit**2
+
+
+def cost_units(farthest: int, objective: str, *, bits: int = ROW_COST_BITS) -> tuple[int, int]:
+    """The shift that fits a row's cost into so many bits, and the largest cost then; farthest: squared, of any row."""
+    largest = farthest if objective == "k-means" else isqrt(farthest)
+    shift = max(0, largest.bit_length() - bits)
+    return shift, largest >> shift
 
 
 class NegativeCosts:
@@ -24,31 +40,19 @@ class NegativeCosts:
         stacked = np.asarray(candidates, dtype=np.float64)
         if stacked.ndim != 3 or 0 in stacked.shape or stacked.shape[2] != domain.dimension:
             raise ParameterError("candidates", f"must be sets x centres x {domain.dimension} coordinates")
-        if objective not in ("k-means", "k-median"):
-            raise ParameterError("objective", "must be 'k-means' or 'k-median'")
+        check_objective(objective)
         self.domain = domain
         self.objective = objective
         self.candidates = domain.snap(stacked)
         self.candidates.setflags(write=False)
-        # The largest squared distance between points of the cube, and the shift that fits a row's cost into 26 bits.
-        farthest = 4 * domain.dimension * domain.limit**2
-        largest = farthest if objective == "k-means" else int(np.floor(np.sqrt(float(farthest))))
-        self.shift = max(0, largest.bit_length() - ROW_COST_BITS)
-        self.row_cost = largest >> self.shift
+        self.shift, self.row_cost = cost_units(farthest_in_cube(domain), objective)
 
     @property
     def size(self) -> int:
         return int(self.candidates.shape[0])
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
-        times = self.size  # one row moves the cost of every candidate
-        return Sensitivity(
-            l1=self.row_cost * times,
-            l2_squared=self.row_cost**2 * times,
-            linf=self.row_cost,
-            coordinates=times,
-            monotone=neighbours is Neighbours.ADD_REMOVE,
-        )
+        return all_move(self.row_cost, self.size, monotone=neighbours is Neighbours.ADD_REMOVE)
 
     def accumulate(self, rows: Rows, out: NDArray[np.int64]) -> None:
         sets, k, _ = self.candidates.shape

@@ -11,7 +11,7 @@ from covey.errors import ParameterError
 from covey.events import Sensitivity
 from covey.public import Domain, Neighbours
 from covey.queries.base import Rows
-from covey.queries.grid import MOST_CELLS, Grid
+from covey.queries.grid import MOST_CELLS, OnGrid
 
 
 def one_unit(neighbours: Neighbours) -> Sensitivity:
@@ -19,6 +19,19 @@ def one_unit(neighbours: Neighbours) -> Sensitivity:
     if neighbours is Neighbours.ADD_REMOVE:
         return Sensitivity(l1=1, l2_squared=1, linf=1, coordinates=1, monotone=True)
     return Sensitivity(l1=2, l2_squared=2, linf=1, coordinates=2)
+
+
+def all_move(most: int, size: int, *, monotone: bool = False) -> Sensitivity:
+    """One person moves each of `size` numbers by at most `most`; monotone: all of them in the same direction."""
+    return Sensitivity(l1=most * size, l2_squared=most**2 * size, linf=most, coordinates=size, monotone=monotone)
+
+
+def count_into(out: NDArray[np.int64], places: NDArray[np.int64]) -> None:
+    """Add 1 at each of these places of `out`, once for every time that it is there."""
+    if len(out) <= 4 * len(places):
+        out += np.bincount(places, minlength=len(out))
+    else:
+        np.add.at(out, places, 1)
 
 
 @dataclass(frozen=True)
@@ -37,49 +50,27 @@ class Count:
 
 
 @dataclass(frozen=True)
-class CellCounts:
+class CellCounts(OnGrid):
     """The number of rows in every cell of a grid."""
 
-    grid: Grid
     name: str = "rows per cell"
 
     def __post_init__(self) -> None:
         if self.grid.cells > MOST_CELLS:
             raise ParameterError("grid", f"has {self.grid.cells} cells; the most is 2^24")
 
-    @property
-    def domain(self) -> Domain:
-        return self.grid.domain
-
-    @property
-    def size(self) -> int:
-        return self.grid.cells
-
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         return one_unit(neighbours)
 
     def accumulate(self, rows: Rows, out: NDArray[np.int64]) -> None:
-        cells = self.grid.index(rows)
-        if self.size <= 4 * len(cells):
-            out += np.bincount(cells, minlength=self.size)
-        else:
-            np.add.at(out, cells, 1)
+        count_into(out, self.grid.index(rows))
 
 
 @dataclass(frozen=True)
-class OccupiedCells:
+class OccupiedCells(OnGrid):
     """The number of rows in each cell that has any, for grids too fine to list. Release with a threshold only."""
 
-    grid: Grid
     name: str = "rows per occupied cell"
-
-    @property
-    def domain(self) -> Domain:
-        return self.grid.domain
-
-    @property
-    def size(self) -> int:
-        return self.grid.cells
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         return one_unit(neighbours)

@@ -76,9 +76,9 @@ def offsets_in(dimension: int, reach: int) -> int:
     ways[0] = 1
     for _ in range(dimension):
         more = [0] * (reach + 1)
-        for total, each in enumerate(ways):
-            for step in range(math.isqrt(reach - total) + 1 if each else 0):
-                more[total + step * step] += each * (2 if step else 1)
+        for total, count in enumerate(ways):
+            for step in range(math.isqrt(reach - total) + 1 if count else 0):
+                more[total + step * step] += count * (2 if step else 1)
         ways = more
     return sum(ways)
 

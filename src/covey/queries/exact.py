@@ -8,9 +8,12 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from covey.checks import check_objective
 from covey.errors import ParameterError
 from covey.events import Sensitivity
 from covey.public import Domain, Neighbours
+from covey.queries.costs import cost_units, farthest_in_cube
+from covey.queries.counts import all_move
 from covey.queries.grid import Grid
 
 COST_BITS = 20  # of a row's cost: m times the cost of 2^36 rows fits 63 bits
@@ -38,8 +41,7 @@ class WorstErrors:
     name = "worst error of each coreset"
 
     def __init__(self, grid: Grid, *, points: int, centres: int, rows: int, objective: str = "k-means") -> None:
-        if objective not in ("k-means", "k-median"):
-            raise ParameterError("objective", "must be 'k-means' or 'k-median'")
+        check_objective(objective)
         if not 1 <= points <= MOST_POINTS or centres < 1 or not 0 <= rows <= 2**36:
             raise ParameterError("points", f"must be 1 to {MOST_POINTS}; centres at least 1; rows at most 2^36")
         candidates, queries = work(grid.cells, points=points, centres=centres)
@@ -48,11 +50,7 @@ class WorstErrors:
         self.grid, self.points, self.centres, self.rows = grid, points, centres, rows
         self.objective = objective
         self.candidates = _choices(combinations_with_replacement(range(grid.cells), points), points)
-        # The largest distance (or its square) in the cube, and the shift that fits a row's cost into 20 bits.
-        farthest = 4 * grid.domain.dimension * grid.domain.limit**2
-        largest = farthest if objective == "k-means" else int(np.floor(np.sqrt(float(farthest))))
-        self.shift = max(0, largest.bit_length() - COST_BITS)
-        self.row_cost = largest >> self.shift
+        self.shift, self.row_cost = cost_units(farthest_in_cube(grid.domain), objective, bits=COST_BITS)
 
     @property
     def domain(self) -> Domain:
@@ -69,8 +67,7 @@ class WorstErrors:
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         del neighbours  # a row's cost lies in [0, row_cost]: adding and replacing move a query by at most that
-        most = self.points * self.row_cost
-        return Sensitivity(l1=most * self.size, l2_squared=most**2 * self.size, linf=most, coordinates=self.size)
+        return all_move(self.points * self.row_cost, self.size)
 
     def costs(self) -> Integers:
         """The cost of a row on each cell, for each query: queries x cells, integers of at most 20 bits. Public."""

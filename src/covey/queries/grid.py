@@ -61,3 +61,18 @@ class Grid:
             length = np.sqrt(np.square(points.astype(np.float64)).sum(axis=1, keepdims=True))
             points = np.trunc(points * (self.domain.limit / np.maximum(length, self.domain.limit)))
         return np.ascontiguousarray(points.T.astype(np.int32))
+
+
+@dataclass(frozen=True)
+class OnGrid:
+    """What is asked of the rows in the cells of a grid: a number for each cell, unless a query says otherwise."""
+
+    grid: Grid
+
+    @property
+    def domain(self) -> Domain:
+        return self.grid.domain
+
+    @property
+    def size(self) -> int:
+        return self.grid.cells

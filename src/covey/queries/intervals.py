@@ -35,8 +35,8 @@ class CentreCounts:
         return one_unit(neighbours)
 
     def accumulate(self, rows: Rows, out: NDArray[np.int64]) -> None:
-        for some in _pieces(rows, len(self.centres)):
-            out += np.bincount(nearest(some, self.centres), minlength=self.size)
+        for piece in _pieces(rows, len(self.centres)):
+            out += np.bincount(nearest(piece, self.centres), minlength=self.size)
 
 
 class IntervalCounts:
@@ -78,8 +78,8 @@ class IntervalCounts:
         return one_unit(neighbours)
 
     def accumulate(self, rows: Rows, out: NDArray[np.int64]) -> None:
-        for some in _pieces(rows, max(len(self.centres), len(self.rays))):
-            slots = self.slots(some)
+        for piece in _pieces(rows, max(len(self.centres), len(self.rays))):
+            slots = self.slots(piece)
             out += np.bincount(slots[slots >= 0], minlength=self.size)
 
     def slots(self, rows: Rows) -> Integers:

@@ -8,15 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.events import Sensitivity
-from covey.public import Domain, Neighbours
+from covey.public import Neighbours
 from covey.queries.ballcounts import dense, wide_box_counts
-from covey.queries.grid import Grid
+from covey.queries.counts import all_move
+from covey.queries.grid import OnGrid
 
 Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class RadiusQuality:
+class RadiusQuality(OnGrid):
     """2t·Q(r) for public radii r, where Q(r) = min{t - L(r before), L(r) - t + slack}/2.
 
     L(r) is the average, over the t rows for which it is largest, of the number of rows in the ball of radius r around
@@ -24,14 +25,9 @@ class RadiusQuality:
     about t rows and the next smaller one does not. Multiplied by 2t, everything is a whole number.
     """
 
-    grid: Grid
     t: int
     slack: int
     name: str = "quality of radii"
-
-    @property
-    def domain(self) -> Domain:
-        return self.grid.domain
 
     @property
     def radii(self) -> tuple[int, ...]:
@@ -48,8 +44,7 @@ class RadiusQuality:
         return len(self.radii)
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:  # noqa: ARG002 - the same for both, see the proof
-        most, size = 2 * self.t, self.size
-        return Sensitivity(l1=most * size, l2_squared=most**2 * size, linf=most, coordinates=size)
+        return all_move(2 * self.t, self.size)
 
     def evaluate(self, cells: Integers, counts: Integers) -> Integers:
         table = dense(self.grid, cells, counts)

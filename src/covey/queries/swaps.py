@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from math import isqrt
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from covey.checks import check_objective
 from covey.errors import ParameterError
 from covey.events import Sensitivity
 from covey.public import Domain, Neighbours
 from covey.queries.base import Rows
+from covey.queries.costs import cost_units
+from covey.queries.counts import all_move
 from covey.queries.voronoi import sums_by_label
 
-ROW_COST_BITS = 26
 BLOCK_VALUES = 2**15  # costs that stay in the cache
 
 Integers = NDArray[np.int64]
@@ -35,8 +35,7 @@ class SwapGains:
         points, chosen = np.asarray(candidates, dtype=np.float64), np.asarray(current)
         if points.ndim != 2 or 0 in points.shape or points.shape[1] != domain.dimension:
             raise ParameterError("candidates", f"must be points with {domain.dimension} coordinates")
-        if objective not in ("k-means", "k-median"):
-            raise ParameterError("objective", "must be 'k-means' or 'k-median'")
+        check_objective(objective)
         if chosen.ndim != 1 or chosen.dtype.kind != "i" or not 1 <= len(chosen) < len(points):
             raise ParameterError("current", "must be whole numbers, at least one and fewer than there are candidates")
         if len(np.unique(chosen)) < len(chosen) or chosen.min() < 0 or chosen.max() >= len(points):
@@ -47,10 +46,8 @@ class SwapGains:
         self.others = np.setdiff1d(np.arange(len(points)), self.current)
         for array in (self.candidates, self.current, self.others):
             array.setflags(write=False)
-        farthest = _farthest_squared(self.candidates, domain)
-        largest = farthest if objective == "k-means" else isqrt(farthest)
-        self.shift = max(0, largest.bit_length() - ROW_COST_BITS)
-        self.row_cost = max(1, largest >> self.shift)
+        self.shift, largest = cost_units(_farthest_squared(self.candidates, domain), objective)
+        self.row_cost = max(1, largest)
         gain, loss = self._reach()
         self.relative = gain + loss < self.row_cost  # to the current cost: a smaller range, where that helps
         self.offset = loss if self.relative else 0
@@ -73,14 +70,7 @@ class SwapGains:
         return changed
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
-        times = self.size  # one row moves the utility of every swap
-        return Sensitivity(
-            l1=self.most * times,
-            l2_squared=self.most**2 * times,
-            linf=self.most,
-            coordinates=times,
-            monotone=neighbours is Neighbours.ADD_REMOVE,
-        )
+        return all_move(self.most, self.size, monotone=neighbours is Neighbours.ADD_REMOVE)
 
     def accumulate(self, rows: Rows, out: Integers) -> None:
         k, table = len(self.current), out.reshape(len(self.current), -1)

@@ -12,8 +12,8 @@ from covey.events import Sensitivity
 from covey.geo.areas import Regions
 from covey.public import Domain, Neighbours
 from covey.queries.base import Rows
-from covey.queries.counts import one_unit
-from covey.queries.grid import MOST_CELLS, Grid
+from covey.queries.counts import count_into, one_unit
+from covey.queries.grid import MOST_CELLS, Grid, OnGrid
 
 
 def check_size(cells: int, kinds: int) -> None:
@@ -23,14 +23,13 @@ def check_size(cells: int, kinds: int) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class ZonedCells:
+class ZonedCells(OnGrid):
     """The number of rows for every key: a cell of a grid and one of the zones that rows in it can be in.
 
     Keys are public: zone by zone, cells ascending. A row whose pair is no key (which rounding alone could bring about)
     counts with its cell's first key.
     """
 
-    grid: Grid
     regions: Regions | None
     cell_of: NDArray[np.int64]  # of each key
     zone_of: NDArray[np.int64]
@@ -52,10 +51,6 @@ class ZonedCells:
         return cls(grid, regions, cell, zone, np.where(keys < 0, np.tile(first, zones), keys))
 
     @property
-    def domain(self) -> Domain:
-        return self.grid.domain
-
-    @property
     def size(self) -> int:
         return len(self.cell_of)
 
@@ -66,8 +61,4 @@ class ZonedCells:
         pair = self.grid.index(rows)
         if self.regions is not None:
             pair += self.regions.index(rows).astype(np.int64) * self.grid.cells
-        key = self.keys.take(pair)
-        if self.size <= 4 * len(key):
-            out += np.bincount(key, minlength=self.size)
-        else:
-            np.add.at(out, key, 1)
+        count_into(out, self.keys.take(pair))

@@ -47,10 +47,10 @@ def api_page(document: dict[str, Any]) -> str:
 def _operation(path: str, method: str, operation: dict[str, Any], document: dict[str, Any]) -> str:
     words = escape((operation.get("description") or operation.get("summary") or "").replace("`", ""))
     rows = "".join(
-        f"<tr><td><code>{escape(each['name'])}</code></td><td>{escape(each['in'])}</td>"
-        f"<td>{escape(_outline(each.get('schema', {}), document))}</td>"
-        f"<td>{escape(each.get('description', ''))}</td></tr>"
-        for each in operation.get("parameters", ())
+        f"<tr><td><code>{escape(parameter['name'])}</code></td><td>{escape(parameter['in'])}</td>"
+        f"<td>{escape(_outline(parameter.get('schema', {}), document))}</td>"
+        f"<td>{escape(parameter.get('description', ''))}</td></tr>"
+        for parameter in operation.get("parameters", ())
     )
     parts = [f"<h3><b>{escape(method.upper())}</b> {escape(path.removeprefix('/'))}</h3><p>{words}</p>"]
     if rows:

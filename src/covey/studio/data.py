@@ -14,6 +14,7 @@ from covey.geo.areas import WORLD
 from covey.geo.geojson import find_axes
 from covey.private.tables.frames import open_table
 from covey.public import Ball, Bounds, Box, Domain, Person, resolve_bounds
+from covey.published.show import corners
 from covey.studio.settings import ROW
 
 
@@ -42,8 +43,7 @@ class Opened:
         """The lower and upper end of every column's public range."""
         if isinstance(self.bounds, Box):  # as they were declared, not as they are computed with
             return [low for low, _ in self.bounds.ranges], [high for _, high in self.bounds.ranges]
-        middle, half = np.array(self.domain.middle), np.array(self.domain.half)
-        return (middle - half).tolist(), (middle + half).tolist()
+        return corners(self.domain.describe())
 
     def flat(self, points: Any) -> NDArray[np.float64]:
         """The two coordinates of (n, d) points that are drawn."""

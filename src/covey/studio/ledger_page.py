@@ -32,7 +32,8 @@ def ledger_page(book: Ledger, publications: list[dict[str, Any]]) -> dict[str, A
             for entry, cost in ((entry, cost_of((entry.epsilon or 0, entry.delta or 0))) for entry in charges)
         ],
         "publications": [
-            {**each, "cost": 0.0, "covered_by": covering.get(str(each.get("receipt")))} for each in publications
+            {**publication, "cost": 0.0, "covered_by": covering.get(str(publication.get("receipt")))}
+            for publication in publications
         ],
     }
 

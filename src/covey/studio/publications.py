@@ -118,9 +118,9 @@ def geojson(release: Release, data: Opened) -> dict[str, Any]:
         for i, (centre, size) in enumerate(zip(release.centres, sizes, strict=True))
     ]
     document = feature_collection([(x, y) for x, y in data.flat(release.centres).tolist()], properties)
-    for each in regions(release, data)["features"]:
-        each["properties"] = {"kind": "region", "cluster": each["properties"]["centre"]}
-        document["features"].append(each)
+    for region in regions(release, data)["features"]:
+        region["properties"] = {"kind": "region", "cluster": region["properties"]["centre"]}
+        document["features"].append(region)
     certificate = release.certificate
     notes = {"epsilon": certificate.epsilon, "statement": certificate.statement, "geographic": data.geographic}
     return document | {"covey": notes}

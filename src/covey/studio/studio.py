@@ -73,10 +73,10 @@ class Studio:
     # --- data ---------------------------------------------------------------------------------------------------------
 
     def _open(self, source: Any, bounds: Any, name: str, dataset: str | None) -> None:
-        chosen = dataset or self.settings.dataset or "data"
-        wish = self.settings
+        settings = self.settings
+        chosen = dataset or settings.dataset or "data"
         opened = open_data(
-            source, bounds=bounds, name=name, dataset=chosen, lon=wish.lon, lat=wish.lat, person=wish.person
+            source, bounds=bounds, name=name, dataset=chosen, lon=settings.lon, lat=settings.lat, person=settings.person
         )
         with self._lock:
             zones = self._zones_for(opened)
@@ -137,8 +137,8 @@ class Studio:
                 "person": self.settings.people,
                 "data": None if data is None else data.describe(),
                 "levels": [
-                    {"index": i, "name": each.name, "epsilon": each.epsilon, "meaning": self._meaning(i)}
-                    for i, each in enumerate(slider.USUAL_LEVELS)
+                    {"index": i, "name": level.name, "epsilon": level.epsilon, "meaning": self._meaning(i)}
+                    for i, level in enumerate(slider.USUAL_LEVELS)
                 ],
                 "price": self._price(),
                 "looked": views is not None,

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from covey.checks import whole_number
 from covey.errors import ParameterError
 
 __all__ = [
@@ -48,7 +49,7 @@ class Bound:
 
 def clustering_floor(*, k: int, epsilon: float, delta: float, diameter: float = 1.0) -> Bound:
     """AAAI'21 Theorem 5: the expected k-means cost that some data of cost 0 forces on every (ε, δ)-private method."""
-    _whole("k", k)
+    k = _whole("k", k)
     _between("epsilon", epsilon, 0, 1)
     _between("delta", delta, 0, 1)
     _positive("diameter", diameter)
@@ -63,8 +64,8 @@ def clustering_floor(*, k: int, epsilon: float, delta: float, diameter: float = 
 
 def pure_clustering_floor(*, k: int, d: int, epsilon: float, diameter: float = 1.0) -> Bound:
     """AAAI'21 Theorem 6: the same for pure ε, which pays for every column."""
-    _whole("k", k)
-    _whole("d", d)
+    k = _whole("k", k)
+    d = _whole("d", d)
     _between("epsilon", epsilon, 0, 1)
     _positive("diameter", diameter)
     return Bound(
@@ -120,8 +121,8 @@ def indistinguishable(*, alpha: float, failure: float) -> int:
 
 def packing_floor(*, points: int, k: int, alpha: float, failure: float) -> Bound:
     """STOC'09 Theorem 6.1: the additive error of k-median coresets in the unit ball, by how many far places it has."""
-    _whole("k", k)
-    _whole("points", points)
+    k = _whole("k", k)
+    points = _whole("points", points)
     _positive("alpha", alpha)
     _between("failure", failure, 0, 1)
     if points <= 2 * k:
@@ -136,7 +137,7 @@ def packing_floor(*, points: int, k: int, alpha: float, failure: float) -> Bound
 
 def ball_floor(*, d: int, alpha: float, failure: float, radius: float = 1.0) -> Bound:
     """STOC'09 Corollary 6.5: the additive error of k-median coresets in a ball of d dimensions."""
-    _whole("d", d)
+    d = _whole("d", d)
     _positive("alpha", alpha)
     _between("failure", failure, 0, 1)
     _positive("radius", radius)
@@ -154,7 +155,7 @@ def exact_coreset_error(*, candidates: int, alpha: float, failure: float, row_co
     The paper's O((m·d·log n + log(1/δ))/α) counts (n^d)^m candidates in the unit ball; with the number of
     candidates given, the exponential mechanism's own bound has no hidden constant, under either relation.
     """
-    _whole("candidates", candidates)
+    candidates = _whole("candidates", candidates)
     _positive("alpha", alpha)
     _between("failure", failure, 0, 1)
     _positive("row_cost", row_cost)
@@ -168,8 +169,7 @@ def exact_coreset_error(*, candidates: int, alpha: float, failure: float, row_co
 
 def small_coreset_error(*, points: int, n: int, d: int, alpha: float, failure: float, base_error: float = 0.0) -> Bound:
     """STOC'09 Claim 3.1 as printed: small coresets of m points imply private ones, in the unit ball on a fine grid."""
-    for name, value in (("points", points), ("n", n), ("d", d)):
-        _whole(name, value)
+    points, n, d = _whole("points", points), _whole("n", n), _whole("d", d)
     _positive("alpha", alpha)
     _between("failure", failure, 0, 1)
     return Bound(
@@ -182,8 +182,7 @@ def small_coreset_error(*, points: int, n: int, d: int, alpha: float, failure: f
 
 def possible_coreset_error(*, n: int, d: int, k: int, error: float, alpha: float, failure: float) -> Bound:
     """STOC'09 Corollary 3.3: an additive error that is possible for k-median in the unit ball, if time is no object."""
-    for name, value in (("n", n), ("d", d), ("k", k)):
-        _whole(name, value)
+    n, d, k = _whole("n", n), _whole("d", d), _whole("k", k)
     if n < 3:
         raise ParameterError("n", "must be at least 3")
     _between("error", error, 0, 1)
@@ -228,8 +227,7 @@ def max_cover_ceiling(
     1 - ϵ - ϵ² > 0. clustering_factor : how far the plain clustering in it may be from the best (E_M). The additive term
     leaves out poly(1/ϵ) besides the constants.
     """
-    for name, value in (("n", n), ("d", d), ("k", k)):
-        _whole(name, value)
+    n, d, k = _whole("n", n), _whole("d", d), _whole("k", k)
     _between("error", error, 0, (math.sqrt(5) - 1) / 2)
     for name, part in (("epsilon_picks", epsilon_picks), ("epsilon_counts", epsilon_counts), ("diameter", diameter)):
         _positive(name, part)
@@ -259,9 +257,8 @@ def max_cover_ceiling(
     )
 
 
-def _whole(name: str, value: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ParameterError(name, "must be a whole number, at least 1")
+def _whole(name: str, value: int) -> int:
+    return whole_number(name, value, least=1, most=math.inf)
 
 
 def _positive(name: str, value: float) -> None:

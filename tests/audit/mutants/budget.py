@@ -305,7 +305,7 @@ MUTANTS = (
         "zones-converted-by-themselves",
         "a fit of another type is converted in a zone as if no row ever left it",
         "budget.ledger.rules:priced",
-        {"_units(each if promise.kind == kind else meant)": "_units(each.to(kind))"},
+        {"_units(of_zone if promise.kind == kind else meant)": "_units(of_zone.to(kind))"},
         killer=PROMISE + "test_zones_are_converted_at_the_price_of_all_rows",
     ),
     mutant(
@@ -319,7 +319,7 @@ MUTANTS = (
         "negative-charge",
         "a promise may be below 0, and its charge is a refund",
         "budget.accounting.promise:Promise.__post_init__",
-        {"amount(getattr(self, name), name=name)": "getattr(self, name)"},
+        {"not_negative(name, getattr(self, name))": "getattr(self, name)"},
         killer=PROMISE + "test_nothing_less_than_nothing_is_promised_handed_on_or_charged",
     ),
     mutant(

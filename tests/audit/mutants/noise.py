@@ -152,7 +152,7 @@ MUTANTS = (
         "threshold-low",
         "keys are shown from one count below the threshold on",
         "noise.threshold:smallest_threshold",
-        {"return linf + large_enough": "return linf + large_enough - 1"},
+        {"return linf + margin": "return linf + margin - 1"},
         killer=MECHANISMS + "test_tau_is_enough_and_one_less_is_not[4-2-3-delta0-epsilon0]",
     ),
     mutant(
@@ -198,8 +198,8 @@ MUTANTS = (
         "PrivTree's scale a tenth below what was certified",
         "noise.tree:smallest_noise",
         {
-            "return Units(row, found, bias_of(found, fan_out))": (
-                "return Units(row, found * 10 // 11, bias_of(found * 10 // 11, fan_out))"
+            "return Units(row, noise, bias_of(noise, fan_out))": (
+                "return Units(row, noise * 10 // 11, bias_of(noise * 10 // 11, fan_out))"
             )
         },
         killer=TREE + "test_the_worst_path_costs_at_most_epsilon_and_hardly_less[2-epsilon0]",

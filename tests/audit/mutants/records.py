@@ -60,7 +60,7 @@ MUTANTS = (
         "file-counted-twice",
         "a link to a file in the same folder counts everybody in it twice",
         "private.tables.folders:check_distinct",
-        {"if other != path and found.number:": "if False:"},
+        {"if other != path and file.number:": "if False:"},
         killer="unit/private/test_data_sets.py::test_a_file_that_is_there_twice_is_refused",
     ),
     mutant(

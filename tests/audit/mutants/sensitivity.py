@@ -44,7 +44,7 @@ MUTANTS = (
         "costs-of-the-half-diameter",
         "a row's cost is taken to be at most its distance from the middle",
         "queries.costs:NegativeCosts.sensitivity",
-        {"times = self.size": "self.row_cost //= 2; times = self.size"},
+        {"all_move(self.row_cost,": "all_move(self.row_cost // 2,"},
         killer=BOUNDS + "test_costs_attain_their_bound",
     ),
     mutant(
@@ -65,14 +65,14 @@ MUTANTS = (
         "balls-unweighed",
         "the score of a small ball is taken to move by half of what it does",
         "queries.ballcounts:BallScores.sensitivity",
-        {"_all_move(WORTH,": "_all_move(WORTH // 2,"},
+        {"all_move(WORTH,": "all_move(WORTH // 2,"},
         killer="unit/queries/test_tiny_lattices.py::test_no_data_set_of_a_tiny_grid_moves_a_score_too_far[1-5-4]",
     ),
     mutant(
         "radius-quality-half",
         "GOOD-RADIUS is taken to move by 1, as without the average over t balls",
         "queries.radius:RadiusQuality.sensitivity",
-        {"most, size = 2 * self.t, self.size": "most, size = self.t, self.size"},
+        {"all_move(2 * self.t,": "all_move(self.t,"},
         killer="unit/queries/test_tiny_lattices.py::test_no_data_set_of_a_tiny_grid_moves_a_score_too_far[1-5-4]",
     ),
     mutant(

@@ -365,18 +365,15 @@ def test_row_groups_are_read_by_whoever_wants_them(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("read", "twice"), [(["a", "b"], False), (["a", "b", "a"], True), ([], False), (OSError("a cluster away"), True)]
 )
-def test_a_file_that_a_pattern_names_twice_is_known(read, twice):
-    """Without a cluster: a plan that only tells its files. Such patterns are refused (engines/test_records.py)."""
-    from types import SimpleNamespace
+def test_a_file_that_a_pattern_names_twice_is_known(monkeypatch, read, twice):
+    """Without a cluster: a session that only tells its files. Such patterns are refused (engines/test_records.py)."""
+    from covey.private.tables import spark
 
-    from covey.private.tables.spark import counts_twice
-
-    def files():
+    def files(session, pattern):
+        assert (session, pattern) == (None, "{a,b,?}")
         if isinstance(read, Exception):
             raise read
-        return read
+        return [(name, 100, 1) for name in read]
 
-    location = SimpleNamespace(inputFiles=files)
-    analyzed = SimpleNamespace(relation=lambda: SimpleNamespace(location=lambda: location))
-    execution = SimpleNamespace(analyzed=lambda: analyzed)
-    assert counts_twice(SimpleNamespace(_jdf=SimpleNamespace(queryExecution=lambda: execution))) is twice
+    monkeypatch.setattr(spark, "list_files", files)
+    assert spark.counts_twice(None, "{a,b,?}") is twice

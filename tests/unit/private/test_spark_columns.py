@@ -77,14 +77,16 @@ class TestSpark:
         """Spark reads the new file without a word; proofs of several passes are about one set of rows."""
         from covey.private.opening import open_data
 
+        path = tmp_path / "some *{rows}[1]\\%20.parquet"  # all that means something else in a path or a pattern
+
         def write(value: float, rows: int) -> None:
-            pq.write_table(pa.table({"x": [value] * rows, "y": [value] * rows}), tmp_path / "some rows.parquet")
+            pq.write_table(pa.table({"x": [value] * rows, "y": [value] * rows}), path)
 
         write(0.5, 10)
-        engine = open_data(tmp_path / "some rows.parquet", engine="spark").engine("spark", DOMAIN)
+        engine = open_data(tmp_path, engine="spark").engine("spark", DOMAIN)
         assert engine.total(CELLS).sum() == 10
         assert engine.cells(Grid(DOMAIN, 4))[1].tolist() == [10]
-        (tmp_path / "some rows.parquet").unlink()
+        path.unlink()
         write(-0.5, 20)
         for ask in (lambda: engine.total(CELLS), lambda: engine.cells(Grid(DOMAIN, 4))):
             with pytest.raises(DataError, match="changed while Spark read it"):

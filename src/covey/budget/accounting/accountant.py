@@ -88,7 +88,7 @@ class _Tally:
             sum((d * times for _, d, times in self.pairs), Fraction(0)),
         )
 
-    def parts(self) -> int:
+    def distributions(self) -> int:
         """How many distributions are composed: every event that is not Gaussian, and all Gaussian ones as one."""
         return sum(times for _, _, times in self.pairs) + (self.gaussians > 0)
 
@@ -121,13 +121,13 @@ def _exact(value: Fraction) -> Fraction:
 @lru_cache(maxsize=4096)
 def _compose(tally: _Tally, delta: Fraction) -> Cost:
     sums = tally.sums()
-    if tally.gaussians == 0 and (delta == 0 or tally.parts() <= 1) and sums.delta == 0:
+    if tally.gaussians == 0 and (delta == 0 or tally.distributions() <= 1) and sums.delta == 0:
         return sums
     target = _continuous_delta(delta, tally.gaussians)
     if sums.delta > target or (tally.gaussians and sums.delta == target):
         raise ParameterError("delta", "is too small: these events need more delta than that")
     if tally.gaussians == 0:
-        if tally.parts() > 1:
+        if tally.distributions() > 1:
             found = _distribution_epsilon(tally, target)
             if found < sums.epsilon and _round_up(Fraction(found)) < sums.epsilon:
                 return Cost(_round_up(Fraction(found)), delta)
@@ -164,7 +164,7 @@ def _distribution_epsilon(tally: _Tally, delta: Fraction) -> float:
     delta is no larger than that part, this bound does not exist.
     """
     sums = tally.sums()
-    target = float_down(delta - tally.parts() * _ROUNDING_DELTA)
+    target = float_down(delta - tally.distributions() * _ROUNDING_DELTA)
     mu = root_up(tally.mu_squared)
     if target <= 0 or sums.delta >= target or max(e for e, _, _ in tally.pairs) > 500 or mu > 30:
         return math.inf
@@ -202,7 +202,7 @@ def _distribution_epsilon(tally: _Tally, delta: Fraction) -> float:
 def _interval(tally: _Tally, mu: float) -> float:
     """The grid of losses: every event is rounded up to it, so it is fine beside the sum, yet bounded in size."""
     total = float(tally.sums().epsilon) + mu * mu / 2 + 10 * mu
-    return max(_FINEST_STEP, 2 * total / _GRID_POINTS, min(_USUAL_STEP, total / (2000 * tally.parts())))
+    return max(_FINEST_STEP, 2 * total / _GRID_POINTS, min(_USUAL_STEP, total / (2000 * tally.distributions())))
 
 
 def calibrate_gaussian(

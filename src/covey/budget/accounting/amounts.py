@@ -9,7 +9,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 from covey.errors import ParameterError
-from covey.events import exactly
 
 EPSILON_UNITS = 10**9
 DELTA_UNITS = 10**18
@@ -18,17 +17,6 @@ DELTA_UNITS = 10**18
 LARGEST_UNITS = 2**63 - 1
 
 Amount = float | int | str | Fraction
-
-
-def amount(value: Amount, *, name: str) -> Fraction:
-    """The exact fraction `value` stands for; refuses what is not a finite number of at least 0."""
-    try:
-        exact = exactly(value)
-    except (ValueError, TypeError, ZeroDivisionError):
-        raise ParameterError(name, "must be a number, such as 0.5 or '1e-6'") from None
-    if exact < 0:
-        raise ParameterError(name, "must not be negative")
-    return exact
 
 
 def units_up(value: Fraction, units: int, *, name: str) -> int:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from covey.budget.accounting.accountant import Cost, compose
-from covey.budget.accounting.amounts import Amount, amount, shown
+from covey.budget.accounting.amounts import Amount, shown
 from covey.budget.accounting.amplify import inner_cost
 from covey.budget.accounting.groups import row_cost
 from covey.budget.accounting.promise import Promise
+from covey.checks import not_negative
 from covey.errors import BudgetError, ParameterError
 from covey.events import Event
 
@@ -37,7 +38,7 @@ def split(total: Fraction, *weights: Amount) -> tuple[Fraction, ...]:
 
     Weights are whole numbers, fractions or decimals ("0.3", or 0.3, which means 3/10), all above 0.
     """
-    exact = [amount(weight, name="weights") for weight in weights]
+    exact = [not_negative("weights", weight) for weight in weights]
     if not exact or min(exact) == 0:
         raise ParameterError("weights", "must be above 0, at least one")
     whole = sum(exact, Fraction(0))

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from covey.budget.accounting.accountant import Cost
-from covey.budget.accounting.amounts import Amount, amount
+from covey.budget.accounting.amounts import Amount
 from covey.budget.accounting.amplify import amplified
 from covey.budget.accounting.groups import group_cost
+from covey.checks import not_negative
 from covey.errors import ParameterError
 from covey.events import Neighbours
 
@@ -71,13 +72,13 @@ class Promise:
     def __post_init__(self) -> None:
         object.__setattr__(self, "relation", Kind(self.relation, self.unit).relation)
         for name in ("epsilon", "delta"):  # below 0 it would be a refund
-            object.__setattr__(self, name, amount(getattr(self, name), name=name))
+            object.__setattr__(self, name, not_negative(name, getattr(self, name)))
 
     @classmethod
     def of(cls, epsilon: Amount, delta: Amount = 0, *, kind: Kind | None = None) -> Promise:
         """A promise from amounts as users write them; for adding or removing one row, if nothing else is said."""
         kind = kind or Kind()
-        return cls(kind.relation, kind.unit, amount(epsilon, name="epsilon"), amount(delta, name="delta"))
+        return cls(kind.relation, kind.unit, not_negative("epsilon", epsilon), not_negative("delta", delta))
 
     @property
     def kind(self) -> Kind:

@@ -211,7 +211,7 @@ def _apply_charge(state: State, entry: Entry) -> str | None:
             zoned = msgspec.json.decode(entry.zones, type=Zoned)
         except msgspec.MsgspecError:
             return "its zones cannot be read"
-        if any(not (0 <= a <= entry.epsilon and 0 <= b <= entry.delta) for _, a, b in zoned.zones):
+        if any(not (0 <= epsilon <= entry.epsilon and 0 <= delta <= entry.delta) for _, epsilon, delta in zoned.zones):
             return "its zones were charged more than all rows, or less than nothing"
     if not entry.receipt or entry.receipt in state.receipts:
         return "it has no receipt of its own"

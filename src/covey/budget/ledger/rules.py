@@ -9,10 +9,11 @@ from typing import NoReturn
 import msgspec
 
 from covey.budget.accounting.accountant import Cost
-from covey.budget.accounting.amounts import DELTA_UNITS, EPSILON_UNITS, Amount, amount, shown, units_down, units_up
+from covey.budget.accounting.amounts import DELTA_UNITS, EPSILON_UNITS, Amount, shown, units_down, units_up
 from covey.budget.accounting.promise import Kind, Promise, ZonePromises
 from covey.budget.ledger.chain import Entry, State, Zoned, digest
 from covey.budget.ledger.records import Account, cost_of
+from covey.checks import not_negative
 from covey.errors import BudgetError, LedgerError, ParameterError
 from covey.events import Neighbours
 
@@ -30,7 +31,7 @@ def text(name: str, value: str) -> str:
 
 def totals(*, epsilon: Amount | None, delta: Amount, unlimited: bool) -> Units | None:
     """A data set's total in units, rounded down; None for no limit, which only ledgers in memory may have."""
-    allowed = amount(delta, name="delta")
+    allowed = not_negative("delta", delta)
     if epsilon is None:
         if not unlimited:
             raise ParameterError("epsilon", "a ledger file needs a total, such as epsilon=3")
@@ -40,7 +41,7 @@ def totals(*, epsilon: Amount | None, delta: Amount, unlimited: bool) -> Units |
     if allowed > 1:
         raise ParameterError("delta", "must be at most 1")
     return (
-        units_down(amount(epsilon, name="epsilon"), EPSILON_UNITS, name="epsilon"),
+        units_down(not_negative("epsilon", epsilon), EPSILON_UNITS, name="epsilon"),
         units_down(allowed, DELTA_UNITS, name="delta"),
     )
 
@@ -82,11 +83,11 @@ def priced(
     if zones is None:
         return Price(_units(meant))
     of_zones: dict[str, Units] = {}
-    for name, each in zones.promises:  # of zones with one name, the weakest promise
-        if not each.within(promise):
+    for name, of_zone in zones.promises:  # of zones with one name, the weakest promise
+        if not of_zone.within(promise):
             raise ParameterError("zones", f"the promise of {name!r} is not that of all rows or a stricter one")
         # In another type a step may lead out of the zone, where no more is promised than to all others (promise.md).
-        units, before = _units(each if promise.kind == kind else meant), of_zones.get(name, (0, 0))
+        units, before = _units(of_zone if promise.kind == kind else meant), of_zones.get(name, (0, 0))
         of_zones[name] = (max(units[0], before[0]), max(units[1], before[1]))
     return Price(_units(meant), Zoned(zones.of, tuple((name, *units) for name, units in of_zones.items())))
 

@@ -51,8 +51,7 @@ class SparkSample(SparkTable):
     local = True
 
     def __init__(self, table: SparkTable, columns: Sequence[str] | None, *, rate: Fraction, source: Source) -> None:
-        super().__init__(table.frame)
-        self.stamps = table.stamps
+        super().__init__(table.frame, source=table)
         self._columns = list(columns or table.names)
         key = new_key(source) if source.seeded else None
         self._draw: Any = partial(keep_rows, rate, key)
@@ -120,8 +119,7 @@ class SparkCapped(SparkTable):
         order = Window.partitionBy("low", "high").orderBy("rank", "row", "copy")
         first = ranked.withColumn("place", F.row_number().over(order)).filter(F.col("place") <= most)
         frame = first.select(*(F.col(f"v{i}").alias(name) for i, name in enumerate(columns)))
-        super().__init__(frame)
-        self.stamps = table.stamps
+        super().__init__(frame, source=table)
         self._kept = Kept(frame)
 
 

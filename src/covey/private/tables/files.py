@@ -90,7 +90,7 @@ class FileTable(Table):
                 raise not_numeric(name, "text, in the names of folders")
         own = [name for name in chosen if name not in self._types]
         for file in self._files:
-            with self._watched(file):
+            with self._same_file(file):
                 self._check_file(file.part, own)
         self._check_any(own)
 
@@ -127,11 +127,11 @@ class FileTable(Table):
         typed = [(path, family_of(person, kind)) for path, kind in kinds if not pa.types.is_null(kind)]
         if not typed:
             raise ParameterError("person", f"column {person!r} has no values of any type")
-        for path, found in typed:
-            if found != typed[0][1]:
+        for path, family in typed:
+            if family != typed[0][1]:
                 raise ParameterError(
                     "person",
-                    f"column {person!r} holds {typed[0][1]} in {str(typed[0][0])!r} and {found} in {str(path)!r}; "
+                    f"column {person!r} holds {typed[0][1]} in {str(typed[0][0])!r} and {family} in {str(path)!r}; "
                     "make it the same in all files",
                 )
         return typed[0][1]
@@ -157,7 +157,7 @@ class FileTable(Table):
         self.check_unchanged()
         count = 0
         for file in self._files:
-            with self._watched(file):
+            with self._same_file(file):
                 count += file.part.rows()
         return count
 
@@ -168,7 +168,7 @@ class FileTable(Table):
         own = [name for name in columns if name not in self._types]
         asked = None if person in self._types else person
         for number, file in enumerate(self._files):
-            with self._watched(file):
+            with self._same_file(file):
                 least = own or asked is not None
                 for task in file.part.tasks(own if least else file.part.names[:1], person=asked):
                     yield number, task
@@ -191,7 +191,7 @@ class FileTable(Table):
     def _read(self, number: int, task: Task, columns: list[str], places: Places | None = None) -> list[Any]:
         file = self._files[number]
         check_stamp(file.part.path, file.stamp)
-        with self._watched(file):
+        with self._same_file(file):
             batch = task.read()
             if places is not None:
                 batch = batch.take(pa.array(places))
@@ -201,7 +201,7 @@ class FileTable(Table):
             ]
 
     @contextmanager
-    def _watched(self, file: File) -> Iterator[None]:
+    def _same_file(self, file: File) -> Iterator[None]:
         """What is read here is of the file that was opened, or an error; so is what a damaged file makes Arrow say."""
         try:
             yield

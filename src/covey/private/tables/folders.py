@@ -56,9 +56,9 @@ def check_stamp(file: Path, known: Stamp) -> None:
 def check_distinct(files: Iterable[tuple[Path, Stamp]]) -> None:
     """Refuse a file that is there twice, by a link or under two names: everybody in it would be counted twice."""
     known: dict[tuple[int, int], Path] = {}
-    for path, found in files:
-        other = known.setdefault((found.device, found.number), path)
-        if other != path and found.number:  # some file systems number no files
+    for path, file in files:
+        other = known.setdefault((file.device, file.number), path)
+        if other != path and file.number:  # some file systems number no files
             raise DataError(
                 f"data: {str(other)!r} and {str(path)!r} are the same file, whose rows would count twice; remove a link"
             )

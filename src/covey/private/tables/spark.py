@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
@@ -24,6 +25,9 @@ from covey.private.tables.frames import arrow_is_numeric
 from covey.private.tables.ids import check_name, family_of
 from covey.public import Domain, Neighbours
 
+Stamps = frozenset[tuple[str, int, int]]
+GLOB = re.compile(r"[\\{}\[\]*?]")  # what a path of Spark's readers has for patterns
+
 
 def start_session(master: str | None) -> None:
     """The Spark session that paths are read with: the one that is there, or a new one of this cluster."""
@@ -39,14 +43,15 @@ def open_path(path: str | os.PathLike[str]) -> SparkTable:
             "data: Spark reads a CSV in its own way; pass the DataFrame of spark.read.csv, or use engine='files'"
         )
     try:
-        table = SparkTable(SparkSession.builder.appName("covey").getOrCreate().read.parquet(name))
+        session = SparkSession.builder.appName("covey").getOrCreate()
+        table = SparkTable(session.read.parquet(name))
     except Exception as error:  # Spark's own errors, whose texts are long and may quote what they read
         what = type(error).__name__
         raise DataError(
             f"data: Spark cannot read {name!r} as Parquet ({what}); check the path, on every node"
         ) from None
-    check_distinct(local_files(table.stamps))
-    if "{" in name and counts_twice(table.frame):
+    check_distinct(local_files(table.files))
+    if "{" in name and counts_twice(session, name):
         raise DataError(
             f"data: several of the choices in {name!r} may stand for the same file, whose rows would count twice; "
             "write a pattern that names each once"
@@ -54,12 +59,21 @@ def open_path(path: str | os.PathLike[str]) -> SparkTable:
     return table
 
 
-def counts_twice(frame: DataFrame) -> bool:
+def list_files(session: SparkSession, *paths: str) -> list[tuple[str, int, int]]:
+    """The name, size and time of writing of every file that these paths stand for, as often as Spark would read it.
+
+    Spark says so of the rows that it makes of whole files; no file is opened for it.
+    """
+    files = session.read.format("binaryFile").load(list(paths))
+    written = F.unix_micros("_metadata.file_modification_time")
+    return [tuple(row) for row in files.select("_metadata.file_path", "_metadata.file_size", written).collect()]
+
+
+def counts_twice(session: SparkSession, pattern: str) -> bool:
     """Whether Spark reads a file as often as choices such as {a/*,a/b} name it; yes, where it does not tell."""
-    plan: Any = frame
     try:
-        read = list(plan._jdf.queryExecution().analyzed().relation().location().inputFiles())
-    except Exception:  # Spark Connect, or another reader
+        read = list_files(session, pattern)
+    except Exception:
         return True
     return len(set(read)) < len(read)
 
@@ -84,22 +98,20 @@ def run_job(job: Callable[[], Any]) -> Any:
 
 
 def input_files(frame: DataFrame) -> list[str]:
-    """The files that a frame is made from, as far as it is and Spark tells: Spark Connect does not."""
-    return list(frame.inputFiles()) if hasattr(frame.sparkSession, "_jsc") else []
+    """The files that a frame is made from, as far as it is and Spark tells."""
+    try:
+        return list(frame.inputFiles())
+    except Exception:
+        return []
 
 
-def stamps(frame: DataFrame, files: Iterable[str]) -> dict[str, tuple[int, int] | None]:
-    """The size of each file and when it was written, as its file system has it; None for one that is not there."""
-    found: dict[str, tuple[int, int] | None] = {}
-    for name in files:
-        session: Any = frame.sparkSession
-        try:
-            path = session._jvm.org.apache.hadoop.fs.Path(session._jvm.java.net.URI(name))
-            status = path.getFileSystem(session._jsc.hadoopConfiguration()).getFileStatus(path)
-            found[name] = int(status.getLen()), int(status.getModificationTime())
-        except Exception:
-            found[name] = None
-    return found
+def stamps(session: SparkSession, files: Sequence[str]) -> Stamps | None:
+    """The size of each file and when it was written, as its file system has it; None if one of them is not there."""
+    plain = [GLOB.sub(r"\\\g<0>", unquote(name)) for name in files]
+    try:
+        return frozenset(list_files(session, *plain)) if plain else frozenset()
+    except Exception:
+        return None
 
 
 def named(name: str) -> Any:
@@ -118,11 +130,13 @@ class SparkTable(Table):
     local = False
     names: tuple[str, ...]
 
-    def __init__(self, frame: DataFrame) -> None:
+    def __init__(self, frame: DataFrame, *, source: SparkTable | None = None) -> None:
+        """source : the table whose rows the frame is made of, whose files are watched then."""
         self.frame = frame
         self.names = tuple(frame.columns)
         self.width = len(self.names)
-        self.stamps = stamps(frame, input_files(frame))
+        self.files: list[str] = input_files(frame) if source is None else source.files
+        self.stamps: Stamps | None = stamps(frame.sparkSession, self.files) if source is None else source.stamps
         if not self.names:
             raise DataError("data: 0 feature(s): the frame has no columns while a minimum of 1 is required.")
         if len(set(self.names)) < self.width:
@@ -152,7 +166,7 @@ class SparkTable(Table):
     def check_unchanged(self) -> None:
         """Refuse files that are no longer those that were opened: Spark itself would read the new rows in its next job,
         and proofs of several passes are about one set of rows. Rows that do not come from files are not watched."""
-        if stamps(self.frame, self.stamps) != self.stamps:
+        if stamps(self.frame.sparkSession, self.files) != self.stamps:
             raise DataError("data: a file changed while Spark read it; nothing is published, any charge stays")
 
     def rows(self) -> int:
