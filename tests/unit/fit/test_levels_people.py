@@ -11,8 +11,8 @@ import pytest
 
 from covey import Box, FormatError, Ledger, LedgerError, ParameterError
 from covey.fit.slider import Cancelled, LevelSet, fit_levels
-from covey.published.levels.files import from_json, to_json
 from covey.post.errors.boxes import laplace_variance
+from covey.published.levels.files import from_json, to_json
 
 BOUNDS = Box(lon=(-1, 1), lat=(-1, 1))
 LEVELS = [("careful", 0.5), ("bold", 2.0)]
