@@ -7,10 +7,6 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
 
 WIDTH = 88  # of paragraphs in a pipe, and the most on a terminal
 
@@ -74,6 +70,16 @@ def number(value: float, span: float) -> str:
 
 def how_many(size: float | None) -> str:
     return "not released" if size is None else f"{round(size):,}"
+
+
+def plain(value: float) -> str:
+    """Two digits, without an exponent."""
+    return f"{float(f'{value:.2g}'):,.12f}".rstrip("0").rstrip(".")
+
+
+def listing(parts: Sequence[str]) -> str:
+    """a, b and c."""
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
 
 def in_words(value: object) -> str:

@@ -10,6 +10,8 @@ import click
 from covey.cli.fit import check_shared, make_release, publish, save_json
 from covey.cli.options import Shared, check_outputs, promise_options, read_params, release_options
 from covey.errors import ParameterError
+from covey.post.errors.quantiles import LEVEL
+from covey.published.sentences import amount, cost_untold, of_costs, often
 from covey.published.show import show_release
 from covey.text import how_many, paragraph, printable, show_table
 
@@ -68,7 +70,7 @@ def coreset(
             (plot, lambda path: draw(points, path, options)),
         ],
         document=lambda: to_json(points),
-        show=lambda: show_coreset(points),
+        show=lambda: show_coreset(points, made.release),
     )
 
 
@@ -102,7 +104,8 @@ def draw(points: Coreset, path: str, options: Shared) -> None:
     write_whole(path, coreset_plot(points, lon=options.lon, lat=options.lat))
 
 
-def show_coreset(points: Coreset) -> None:
+def show_coreset(points: Coreset, release: Release) -> None:
+    """How large it is, and how far off the centres are that it was made for."""
     certificate = points.certificate
     negative = int((points.weights < 0).sum())
     total = how_many(points.total)
@@ -110,6 +113,8 @@ def show_coreset(points: Coreset) -> None:
         f"A coreset by {certificate.algorithm}: {len(points):,} points to publish, {negative:,} of them of negative "
         f"weight; {total} rows (noisy) in all.\n"
     )
+    if told := of_costs(release):
+        click.echo(f"{paragraph(' '.join([f'Its own {len(release.centres)} centres, for example:', *told]))}\n")
     click.echo(f"{paragraph(certificate.statement)}\n")
     click.echo("Ask it for ever: covey query FILE --centers SITES, or covey query FILE -k 5.")
 
@@ -201,22 +206,52 @@ def answers(points: Coreset, objective: str, rows: list[Alternative], found: Rel
 
 
 def show_answers(points: Coreset, objective: str, rows: list[Alternative], *, sizes: dict[str, int]) -> None:
-    """The costs as a table, the best first."""
+    """The costs as a table, the best first; which of them noise keeps from being told, or told apart."""
     total, limited = points.total, any(not row.admissible for row in rows)
-    headers = ["centres", "sites", f"{objective} cost (noisy)", "of a row (noisy)", "above the best"]
-    table = [
-        [
-            row.name,
-            sizes[row.name],
-            f"{row.cost:,.6g}",
-            f"{row.cost / total:.5g}" if total > 0 else "unknown",
-            "" if row.difference is None else f"{row.difference:,.4g}",
-            *([f"no: {row.reason}" if row.reason else "yes"] if limited else []),
-        ]
-        for row in rows
-    ]
-    show_table([*headers, *(["admissible"] if limited else [])], table, right=(1, 2, 3, 4))
+    columns = {
+        "centres": [row.name for row in rows],
+        "sites": [sizes[row.name] for row in rows],
+        f"{objective} cost (noisy)": [in_interval(row.cost, row.low, row.high) for row in rows],
+        "of a row (noisy)": [f"{row.cost / total:.5g}" if total > 0 else "unknown" for row in rows],
+        "above the best": [above_the_best(row) for row in rows],
+    }
+    right = range(1, len(columns))
+    if limited:
+        columns["admissible"] = [f"no: {row.reason}" if row.reason else "yes" for row in rows]
+    show_table(list(columns), list(zip(*columns.values(), strict=True)), right=right)
+    if told := remarks(objective, rows):
+        click.echo(f"\n{paragraph(' '.join(told))}")
     unit = (
         "radius of the domain" if points.certificate.domain["type"] == "ball" else "half-width of each column's range"
     )
     click.echo(f"\nThe unit of distance is the {unit}: columns are scaled to [-1, 1], as in the fit.")
+
+
+def in_interval(value: float, low: float | None, high: float | None) -> str:
+    """A number, and between which two it is."""
+    return (
+        f"{amount(value)} (cannot be told)"
+        if low is None or high is None
+        else (f"{amount(value)} ({amount(low)} to {amount(high)})")
+    )
+
+
+def above_the_best(row: Alternative) -> str:
+    if row.difference is None:
+        return ""
+    if row.tied:
+        return "cannot be told apart"
+    known = row.difference_low is not None and row.difference_high is not None
+    return in_interval(row.difference, row.difference_low, row.difference_high) if known else amount(row.difference)
+
+
+def remarks(objective: str, rows: list[Alternative]) -> list[str]:
+    """What intervals mean, and why some are missing."""
+    lines = [cost_untold(objective, why) for why in dict.fromkeys(row.why for row in rows) if why is not None]
+    if any(row.low is not None or row.tied is not None for row in rows):
+        lines.append(
+            f"Each interval holds {often(LEVEL)}. Noise moves all costs alike: differences are known better than costs, "
+            "and two costs whose difference may be 0 cannot be told apart. Centres that were found on this coreset "
+            "look a little better than they are."
+        )
+    return lines

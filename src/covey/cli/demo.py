@@ -154,7 +154,10 @@ def largest_first(release: Release) -> Release:
     sizes = release.sizes or [0.0] * len(release.centres)
     order = sorted(range(len(sizes)), key=lambda i: -sizes[i])
     return msgspec.structs.replace(
-        release, centres=[release.centres[i] for i in order], sizes=[sizes[i] for i in order]
+        release,
+        centres=[release.centres[i] for i in order],
+        sizes=[sizes[i] for i in order],
+        errors=None if release.errors is None else release.errors.in_order(order),
     )
 
 

@@ -139,6 +139,7 @@ def make_release(
                 dataset=options.dataset,
                 random_state=options.seed,
                 progress=progress,
+                errors=options.errors,
             )
     except LedgerError as error:
         if error.release is None:

@@ -33,6 +33,7 @@ class Shared:
     rows_per_person: str
     zones: str | None
     sample: str | None
+    errors: str
     engine: str
     master: str | None
     ledger_file: str | None
@@ -113,6 +114,14 @@ def release_options(command: Command) -> Command:
                 metavar="RATE|SIZE|auto",
                 help="Fit a random sample: 0.01 of the rows, or 100000 of them, or as many as 5% of error allow. "
                 "Epsilon holds for all rows.",
+            ),
+            click.option(
+                "--errors",
+                type=click.Choice(["quick", "full", "none"]),
+                default="quick",
+                show_default=True,
+                help="What the release says of its own errors, for nothing: of sizes and costs; of places too, which "
+                "takes some seconds; or nothing.",
             ),
             click.option(
                 "--engine",

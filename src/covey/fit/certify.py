@@ -16,12 +16,11 @@ from covey.fit.cap import Capped
 from covey.fit.sample import Sampled
 from covey.post.errors.sizes import cluster_sizes
 from covey.public import Domain
-from covey.published.errors import BoxNoise, Errors, from_boxes, from_counts
+from covey.published.errors import THINNED, BoxNoise, Errors, from_boxes, from_counts
 from covey.published.release import Certificate, Release, Synopsis, WeightedPoints
 
 NO_COUNTS = "no numbers of rows were released that errors could be computed from"
 SAMPLED = "a fit of a sample is not run again on made-up rows"
-THINNED = "rows in zones were thinned out and are not counted up again"
 
 if TYPE_CHECKING:
     from covey.fit.fit import Request

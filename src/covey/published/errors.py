@@ -23,6 +23,7 @@ from covey.post.errors.sizes import Sizes, cluster_sizes
 Interval = tuple[float, float]
 OBJECTIVES: tuple[Objective, ...] = ("k-means", "k-median")
 NO_BOXES = "only the rows of each cluster were counted, not where they are"
+THINNED = "rows in zones were thinned out and are not counted up again"
 
 
 class Errors(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -44,6 +45,12 @@ class Errors(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     costs: dict[str, tuple[float, float, float]] | None = None
     radii: list[float | None] | None = None
     excess: float | None = None
+
+    def in_order(self, order: Sequence[int]) -> Errors:
+        """The errors of the same centres in another order."""
+        lists = {name: getattr(self, name) for name in ("sizes", "joint_sizes", "doubtful", "radii")}
+        moved = {name: [each[i] for i in order] for name, each in lists.items() if each is not None}
+        return msgspec.structs.replace(self, **moved)
 
     def fits(self, centres: int) -> bool:
         """Whether every list has an entry for each centre, and every interval its ends in order."""
@@ -103,7 +110,7 @@ class Known(NamedTuple):
     """Sizes, what is known of their errors and others, and why something is not."""
 
     sizes: Floats
-    errors: Errors
+    errors: Errors | None
     not_told: dict[str, str]
 
 

@@ -302,6 +302,13 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
 
         return rehearsed(self)
 
+    @property
+    def words(self) -> list[str]:
+        """How far off the release may be, in plain sentences: of what is stored in it, nothing is computed."""
+        from covey.published.sentences import words_of
+
+        return words_of(self)
+
     def to_json(self) -> bytes:
         document = Document(
             format=FORMAT,
@@ -379,13 +386,10 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
         return cls.from_json(content)
 
     def to_geojson(self, *, lon: str | None = None, lat: str | None = None) -> dict[str, Any]:
-        """The centres as GeoJSON points with their noisy sizes, for any map."""
+        """The centres as GeoJSON points with their noisy sizes and what is stored of their errors, for any map."""
+        from covey.published.sentences import centre_properties
+
         east, north = find_axes(self.columns, lon, lat)
-        sizes: list[float] | list[None] = self.sizes or [None] * len(self.centres)
         points = [(centre[east], centre[north]) for centre in self.centres]
-        properties = [
-            {"cluster": i, "size": None if size is None else round(size)} | dict(zip(self.columns, centre, strict=True))
-            for i, (centre, size) in enumerate(zip(self.centres, sizes, strict=True))
-        ]
-        document = feature_collection(points, properties)
+        document = feature_collection(points, centre_properties(self, lon, lat))
         return document | {"covey": {"epsilon": self.certificate.epsilon, "statement": self.certificate.statement}}

@@ -6,7 +6,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from covey.text import how_many, number, paragraph, show_table
+from covey.published.sentences import NOISE, places_in_words, sizes_in_words, words_of
+from covey.text import number, paragraph, show_table
 
 if TYPE_CHECKING:
     from covey.published.release import Release
@@ -44,17 +45,21 @@ def columns_at_an_end(release: Release) -> list[str]:
 
 
 def show_centres(release: Release, *, unit: str = "rows", names: Sequence[str] | None = None) -> None:
-    """The centres of a release and their noisy sizes, as a table."""
-    domain = release.certificate.domain
-    lower, upper = corners(domain)
-    headers = ["centre", *release.columns, f"{unit} (noisy)"]
-    sizes: Sequence[float | None] = release.sizes or [None] * len(release.centres)
+    """The centres of a release and their noisy sizes, as a table, and how far off they may be."""
+    lower, upper = corners(release.certificate.domain)
     labels = names or [str(i) for i in range(len(release.centres))]
-    rows = [
-        [label, *(number(x, high - low) for x, low, high in zip(centre, lower, upper, strict=True)), how_many(size)]
-        for label, centre, size in zip(labels, release.centres, sizes, strict=True)
-    ]
-    show_table(headers, rows, right=range(1, len(headers)))
+    columns: dict[str, Sequence[str]] = {"centre": labels}
+    for i, (name, low, high) in enumerate(zip(release.columns, lower, upper, strict=True)):
+        columns[name] = [number(centre[i], high - low) for centre in release.centres]
+    columns[f"{unit} (noisy)"] = sizes_in_words(release)
+    right = range(1, len(columns))
+    if (places := places_in_words(release)) is not None:
+        columns["place"] = places
+    if release.doubtful is not None and release.doubtful.any():
+        columns["remark"] = [NOISE if doubt else "" for doubt in release.doubtful]
+    show_table(list(columns), list(zip(*columns.values(), strict=True)), right=right)
+    if words := words_of(release, names):
+        sys.stdout.write(f"\n{paragraph(' '.join(words))}\n")
 
 
 def corners(domain: dict[str, Any]) -> tuple[list[float], list[float]]:

@@ -178,7 +178,7 @@ def test_geojson_finds_the_axes(columns):
 def test_geojson_by_name_and_without_sizes():
     document = release(columns=["a", "b"], sizes=None).to_geojson(lon="b", lat="a")
     assert document["features"][0]["geometry"]["coordinates"] == [0.5, 0.25]
-    assert document["features"][0]["properties"]["size"] is None
+    assert "size" not in document["features"][0]["properties"]
 
 
 @pytest.mark.parametrize("columns", [["a", "b"], ["lon", "b"], ["lon", "lng"], ["start_lon", "end_lon"]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,8 @@ WITHIN = 0.6  # of the cost: with more of it decided inside boxes, counts of box
 FEW = "there are too few rows for this level of privacy"
 WIDE = "noise is as large as the cost at this level of privacy"
 COARSE = "the cost is decided by where rows sit inside boxes that are counted as a whole"
+_AT_ONCE = 16  # boxes are taken in parts that suit so many centres
+Pay = Callable[[Floats], Floats]  # what a row at each of some points pays
 
 
 class Cost(NamedTuple):
@@ -38,30 +41,80 @@ class Cost(NamedTuple):
 def cost_interval(
     boxes: CountedBoxes, places: Places, centres: Floats, objective: Objective, *, level: float = LEVEL
 ) -> Cost:
-    """The cost of the rows for given centres, or why it cannot be told.
+    """The cost of the rows for given centres, or why it cannot be told."""
+    found = _estimate(boxes, places, lambda points: what_is_paid(points, centres, objective), level=level)
+    sure = _sure(boxes)
+    why = None
+    if _too_few(boxes, len(centres)):
+        why = FEW
+    elif found.half > WIDEST * min(found.cost, 1.15 * float(sure @ found.paid)):
+        why = WIDE
+    elif _decided_within(boxes, found.even, centres, objective):
+        why = COARSE
+    return _told(found, why)
 
-    Each box's count times what a row there pays on average by the mixture; its noise; and how wrong the mixture may be
-    about where in their boxes rows are: by a part of what evenly spread rows would pay more, and by the deviation of
-    a box's rows that all sit in one place.
+
+def difference_interval(
+    boxes: CountedBoxes, places: Places, centres: Floats, others: Floats, objective: Objective, *, level: float = LEVEL
+) -> Cost:
+    """By how much centres cost more than others, or why that cannot be told.
+
+    Both costs come from the same counts, so that most of their noise cancels: what counts is by how much more a row in
+    each box pays. The interval says nothing of what the two costs are.
     """
-    paid = add_up(places.box, places.parts * what_is_paid(places.points, centres, objective), len(boxes.counts))
+
+    def more(points: Floats) -> Floats:
+        return what_is_paid(points, centres, objective) - what_is_paid(points, others, objective)
+
+    found = _estimate(boxes, places, more, level=level)
+    why = FEW if _too_few(boxes, max(len(centres), len(others))) else None
+    return _told(found, why)
+
+
+class _Estimate(NamedTuple):
+    cost: float
+    half: float  # of its interval
+    paid: Floats  # by a row of each box, by the mixture
+    even: Floats  # and if rows were spread evenly
+
+
+def _estimate(boxes: CountedBoxes, places: Places, pay: Pay, *, level: float) -> _Estimate:
+    """Each box's count times what a row there pays on average by the mixture, and how wrong that may be.
+
+    By the noise of the counts; and by where in their boxes rows are: a part of what evenly spread rows would pay more,
+    and the deviation of a box's rows that all sit in one place.
+    """
+    paid = add_up(places.box, places.parts * pay(places.points), len(boxes.counts))
     cost = float(boxes.counts @ paid)
-    even, spread = _evenly(boxes, centres, objective)
+    even, spread = _evenly(boxes, pay)
     noise = boxes.variances * paid**2
     variance = float(noise.sum()) + (UNEVEN * (float(boxes.counts @ even) - cost)) ** 2
     variance += PLACE * max(float((boxes.counts**2 - boxes.variances) @ spread**2), 0.0)
     variance += (TOGETHER * float(boxes.counts @ spread)) ** 2
     draws = variance**2 / max(float(np.square(noise).sum()), 1e-300)
     half = float(deviations(level, np.array([draws]))[0]) * variance**0.5
-    sure = np.where(boxes.stands, np.maximum(boxes.counts, 0.0), 0.0)
-    why = None
-    if boxes.rows < LEAST_ROWS * len(centres) * float(boxes.scales.min()):
-        why = FEW
-    elif half > WIDEST * min(cost, 1.15 * float(sure @ paid)):
-        why = WIDE
-    elif float(sure @ what_is_paid(boxes.points, centres, objective)) < (1 - WITHIN) * float(sure @ even):
-        why = COARSE
-    return Cost(cost, cost - half, cost + half) if why is None else Cost(cost, math.nan, math.nan, why)
+    return _Estimate(cost, half, paid, even)
+
+
+def _told(found: _Estimate, why: str | None) -> Cost:
+    if why is not None:
+        return Cost(found.cost, math.nan, math.nan, why)
+    return Cost(found.cost, found.cost - found.half, found.cost + found.half)
+
+
+def _too_few(boxes: CountedBoxes, k: int) -> bool:
+    return boxes.rows < LEAST_ROWS * k * float(boxes.scales.min())
+
+
+def _sure(boxes: CountedBoxes) -> Floats:
+    """The counts that stand out of the noise, and no others."""
+    return np.where(boxes.stands, np.maximum(boxes.counts, 0.0), 0.0)
+
+
+def _decided_within(boxes: CountedBoxes, even: Floats, centres: Floats, objective: Objective) -> bool:
+    """Whether most of the cost depends on where rows sit inside their boxes."""
+    sure = _sure(boxes)
+    return float(sure @ what_is_paid(boxes.points, centres, objective)) < (1 - WITHIN) * float(sure @ even)
 
 
 def what_is_paid(points: Floats, centres: Floats, objective: Objective) -> Floats:
@@ -70,12 +123,12 @@ def what_is_paid(points: Floats, centres: Floats, objective: Objective) -> Float
     return squares if objective == "k-means" else np.sqrt(squares)
 
 
-def _evenly(boxes: CountedBoxes, centres: Floats, objective: Objective) -> tuple[Floats, Floats]:
+def _evenly(boxes: CountedBoxes, pay: Pay) -> tuple[Floats, Floats]:
     """What a row pays on average, and its deviation, in each box if rows were spread evenly in it."""
     within = spots(boxes.dimension)
     mean, deviation = np.empty(len(boxes.counts)), np.empty(len(boxes.counts))
-    for part in chunks(len(boxes.counts), len(centres) * len(within)):
+    for part in chunks(len(boxes.counts), _AT_ONCE * len(within)):
         points = boxes.points[part, None, :] + boxes.widths[part, None, :] * within
-        paid = what_is_paid(points.reshape(-1, boxes.dimension), centres, objective).reshape(len(points), -1)
+        paid = pay(points.reshape(-1, boxes.dimension)).reshape(len(points), -1)
         mean[part], deviation[part] = paid.mean(axis=1), paid.std(axis=1)
     return mean, deviation

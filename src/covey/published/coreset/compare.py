@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,18 +13,32 @@ from numpy.typing import ArrayLike, NDArray
 from covey.errors import ParameterError
 from covey.geo.geojson import Region, find_axes
 from covey.post.distances import Objective
+from covey.post.errors.costs import Cost
 from covey.published.coreset.coreset import Coreset, check_centres
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """One row of a comparison. `difference` is to the best admissible row; None if no row is admissible."""
+    """One row of a comparison. `difference` is to the best admissible row; None if no row is admissible.
+
+    low, high : between which the cost is nine times in ten, None where that cannot be told, for the reason `why`.
+    difference_low, difference_high : the same of the difference. tied : whether the row cannot be told apart from the
+    best one, None where that is not known either. Centres that were found on the coreset look better than they are.
+    """
 
     name: str
     cost: float
     difference: float | None
     admissible: bool
     reason: str  # why it is not admissible; empty if it is
+    low: float | None = None
+    high: float | None = None
+    why: str | None = None
+    difference_low: float | None = None
+    difference_high: float | None = None
+    tied: bool | None = None
 
 
 def compare(
@@ -39,25 +54,50 @@ def compare(
     """The rows, admissible ones first, then by cost. See Coreset.compare."""
     named = _named(alternatives)
     sets = {name: _one_set(name, centres, coreset) for name, centres in named.items()}
-    costs = _costs(coreset, sets, objective)
+    costs = {name: _cost(coreset, sites, objective) for name, sites in sets.items()}
     reasons = dict.fromkeys(sets, "")
     if allowed is not None or forbidden is not None:
         axes = list(find_axes(coreset.columns, lon, lat))
         inside = None if allowed is None else Region.read(allowed, name="allowed")
         outside = None if forbidden is None else Region.read(forbidden, name="forbidden")
         reasons = {name: _reason(sites[:, axes], inside, outside) for name, sites in sets.items()}
-    best = min((costs[name] for name in sets if not reasons[name]), default=None)
+    best = min((name for name in sets if not reasons[name]), key=lambda name: costs[name].cost, default=None)
     rows = [
         Alternative(
             name=name,
-            cost=costs[name],
-            difference=None if best is None else costs[name] - best,
+            cost=costs[name].cost,
             admissible=not reasons[name],
             reason=reasons[name],
+            low=_or_none(costs[name].low),
+            high=_or_none(costs[name].high),
+            why=costs[name].why,
+            **_against(coreset, sites, None if best is None or best == name else sets[best], objective, best),
         )
-        for name in sets
+        for name, sites in sets.items()
     ]
     return sorted(rows, key=lambda row: (not row.admissible, row.cost))
+
+
+def _cost(coreset: Coreset, sites: Floats, objective: Objective) -> Cost:
+    found = coreset.cost(sites, objective=objective, interval=True)
+    assert isinstance(found, Cost), "one set of centres has one cost"
+    return found
+
+
+def _against(
+    coreset: Coreset, sites: Floats, others: Floats | None, objective: Objective, best: str | None
+) -> dict[str, Any]:
+    """By how much sites cost more than the best ones, and whether that is more than noise."""
+    if others is None:
+        return {"difference": None if best is None else 0.0}
+    found = coreset.cost_difference(sites, others, objective=objective)
+    low, high = _or_none(found.low), _or_none(found.high)
+    tied = None if low is None or high is None else low <= 0 <= high
+    return {"difference": found.cost, "difference_low": low, "difference_high": high, "tied": tied}
+
+
+def _or_none(end: float) -> float | None:
+    return None if math.isnan(end) else end
 
 
 def _named(alternatives: Any) -> dict[str, Any]:
@@ -81,16 +121,6 @@ def _one_set(name: str, centres: Any, coreset: Coreset) -> NDArray[np.float64]:
     if sites.ndim != 2:
         raise ParameterError("alternatives", f"{name!r}: must be one set of centres (k, d)")
     return sites
-
-
-def _costs(coreset: Coreset, sets: dict[str, NDArray[np.float64]], objective: Objective) -> dict[str, float]:
-    """Sets of the same size are asked about together."""
-    costs: dict[str, float] = {}
-    for k in sorted({len(sites) for sites in sets.values()}):
-        group = [name for name, sites in sets.items() if len(sites) == k]
-        found = coreset.cost(np.stack([sets[name] for name in group]), objective=objective)
-        costs |= dict(zip(group, np.asarray(found).tolist(), strict=True))
-    return costs
 
 
 def _reason(places: NDArray[np.float64], allowed: Region | None, forbidden: Region | None) -> str:

@@ -22,7 +22,7 @@ from covey.errors import ParameterError
 from covey.geo.geojson import feature_collection, find_axes
 from covey.post.distances import Objective
 from covey.post.errors.boxes import CountedBoxes
-from covey.post.errors.costs import Cost, cost_interval
+from covey.post.errors.costs import Cost, cost_interval, difference_interval
 from covey.post.errors.mixture import Places, fit_mixture, likely_places
 from covey.post.kmeans import weighted_kmeans
 from covey.post.kmedian import weighted_kmedian
@@ -32,7 +32,7 @@ from covey.post.random import public_rng
 from covey.post.reduce import reduce_points
 from covey.post.starts import sphere_packing
 from covey.public import Box
-from covey.published.errors import BoxNoise, Errors, from_boxes
+from covey.published.errors import BoxNoise, Known, from_boxes
 from covey.published.release import Certificate, Release, in_full, scale_of
 
 if TYPE_CHECKING:
@@ -219,6 +219,21 @@ class Coreset:
             return Cost(float(plain[0]), math.nan, math.nan, UNKNOWN)
         return cost_interval(self.boxes, self._places, centres, objective)
 
+    def cost_difference(self, centres: ArrayLike, others: ArrayLike, *, objective: Objective | None = None) -> Cost:
+        """By how much one set of centres (k, d) costs more than another: (cost, low, high, why), as `cost` tells it.
+
+        Noise moves both costs alike, so that their difference is known far better than either of them. An interval that
+        holds 0 says that the two cannot be told apart.
+        """
+        one, other = (self._scaled(check_centres(each, self)) for each in (centres, others))
+        if one.ndim != 2 or other.ndim != 2:
+            raise ParameterError("centres", "must be one set of centres (k, d) on either side")
+        chosen = check_objective(self.objective if objective is None else objective)
+        if self.boxes is None or self._places is None:
+            plain = [self._cost_interval(each, chosen) for each in (one, other)]
+            return Cost(plain[0].cost - plain[1].cost, math.nan, math.nan, plain[0].why)
+        return difference_interval(self.boxes, self._places, one, other, chosen)
+
     def kmeans(self, k: int, *, starts: int = 30, random_state: int | None = None) -> Release:
         """k centres by k-means, for any k, as often as wanted: nothing further is spent."""
         return self._clustered("k-means", k, starts=starts, random_state=random_state)
@@ -232,8 +247,7 @@ class Coreset:
         rng = public_rng(random_state)
         if self.boxes is not None:
             found_centres = standing_clusters(self.boxes, number, objective, rng, starts=tries)
-            known = from_boxes(self.boxes, found_centres)
-            return self._release(objective, found_centres, known.sizes, errors=known.errors)
+            return self._release(objective, found_centres, from_boxes(self.boxes, found_centres))
         edge = np.ones(len(self.columns))
         cluster = weighted_kmeans if objective == "k-means" else weighted_kmedian
         found = cluster(
@@ -244,16 +258,16 @@ class Coreset:
             upper=edge,
             starts=np.stack([sphere_packing(number, lower=-edge, upper=edge, rng=rng) for _ in range(tries)]),
         )
-        return self._release(objective, found.centres, found.sizes)
+        return self._release(objective, found.centres, Known(found.sizes, None, {"errors": UNKNOWN}))
 
-    def _release(self, objective: Objective, centres: Floats, sizes: Floats, errors: Errors | None = None) -> Release:
+    def _release(self, objective: Objective, centres: Floats, known: Known) -> Release:
         return Release(
             objective=objective,
             columns=self.columns,
             centres=(centres * self._half + self._middle).tolist(),
-            sizes=sizes.tolist(),
-            certificate=self._noted(k=len(centres), clustered_again=True),
-            errors=errors,
+            sizes=known.sizes.tolist(),
+            certificate=self._noted(k=len(centres), clustered_again=True, not_told=known.not_told or None),
+            errors=known.errors,
         )
 
     def count(self, box: Box) -> float:
@@ -378,7 +392,9 @@ class Coreset:
         return document | {"covey": {"epsilon": self.certificate.epsilon, "statement": self.certificate.statement}}
 
     def _noted(self, **notes: Any) -> Certificate:
-        return msgspec.structs.replace(self.certificate, parameters={**self.certificate.parameters, **notes})
+        noted = {**self.certificate.parameters, **notes}
+        told = {name: value for name, value in noted.items() if value is not None or name not in notes}
+        return msgspec.structs.replace(self.certificate, parameters=told)
 
     def _scaled(self, points: NDArray[Any]) -> Floats:
         return np.asarray((points - self._middle) / self._half, dtype=np.float64)

@@ -20,7 +20,7 @@ from covey.post.errors.boxes import CountedBoxes, laplace_variance
 from covey.post.errors.sizes import cluster_sizes
 from covey.public import Domain
 from covey.published.coreset.coreset import Coreset
-from covey.published.errors import BoxNoise, Known, from_boxes
+from covey.published.errors import THINNED, BoxNoise, Known, from_boxes
 from covey.published.levels.cells import Layer, boxes_of, quick_clusters
 from covey.published.levels.words import choice, expected, meaning
 from covey.published.release import Certificate, Release
@@ -179,13 +179,15 @@ class LevelSet:
 
     def known(self, level: int, k: int, *, objective: str = "k-means") -> Known:
         """The sizes of a level's clusters with their errors, and what cannot be told."""
-        centres, _ = self.clusters(level, k, objective=objective)
+        centres, sizes = self.clusters(level, k, objective=objective)
+        if self.zoned:
+            return Known(sizes, None, {"errors": THINNED})
         key = ("known", self._index(level), len(centres), objective)
         return self._once(key, lambda: from_boxes(self.boxes(level), centres))
 
-    def expected(self, level: int, k: int | None = None) -> dict[str, Any]:
+    def expected(self, level: int) -> dict[str, Any]:
         """What to expect of a level, as plain numbers: from formulas and from what the level itself releases."""
-        return expected(self, self._index(level), k)
+        return expected(self, self._index(level))
 
     def meaning(self, level: int) -> str:
         """What a level means, in one or two plain sentences."""
