@@ -10,8 +10,6 @@ import click
 from covey.cli.fit import check_shared, make_release, publish, save_json
 from covey.cli.options import Shared, check_outputs, promise_options, read_params, release_options
 from covey.errors import ParameterError
-from covey.post.errors.quantiles import LEVEL
-from covey.published.sentences import amount, cost_untold, of_costs, often
 from covey.published.show import show_release
 from covey.text import how_many, paragraph, printable, show_table
 
@@ -106,6 +104,8 @@ def draw(points: Coreset, path: str, options: Shared) -> None:
 
 def show_coreset(points: Coreset, release: Release) -> None:
     """How large it is, and how far off the centres are that it was made for."""
+    from covey.published.sentences import of_costs
+
     certificate = points.certificate
     negative = int((points.weights < 0).sum())
     total = how_many(points.total)
@@ -211,8 +211,8 @@ def show_answers(points: Coreset, objective: str, rows: list[Alternative], *, si
     columns = {
         "centres": [row.name for row in rows],
         "sites": [sizes[row.name] for row in rows],
-        f"{objective} cost (noisy)": [in_interval(row.cost, row.low, row.high) for row in rows],
-        "of a row (noisy)": [f"{row.cost / total:.5g}" if total > 0 else "unknown" for row in rows],
+        f"{objective} cost (noisy)": [told_cost(row) for row in rows],
+        "of a row (noisy)": [f"{row.cost / total:.5g}" if total > 0 and is_told(row) else "" for row in rows],
         "above the best": [above_the_best(row) for row in rows],
     }
     right = range(1, len(columns))
@@ -227,31 +227,41 @@ def show_answers(points: Coreset, objective: str, rows: list[Alternative], *, si
     click.echo(f"\nThe unit of distance is the {unit}: columns are scaled to [-1, 1], as in the fit.")
 
 
-def in_interval(value: float, low: float | None, high: float | None) -> str:
-    """A number, and between which two it is."""
-    return (
-        f"{amount(value)} (cannot be told)"
-        if low is None or high is None
-        else (f"{amount(value)} ({amount(low)} to {amount(high)})")
-    )
+def is_told(row: Alternative) -> bool:
+    """Whether a cost is shown: not where noise hides it. One whose error nobody knows is, with that remark."""
+    from covey.published.coreset.coreset import UNKNOWN
+
+    return row.why in (None, UNKNOWN)
+
+
+def told_cost(row: Alternative) -> str:
+    from covey.published.sentences import amount
+
+    if row.low is None or row.high is None:
+        return f"{amount(row.cost)} (error unknown)" if is_told(row) else "cannot be told"
+    return f"{amount(row.cost)} ({amount(row.low)} to {amount(row.high)})"
 
 
 def above_the_best(row: Alternative) -> str:
-    if row.difference is None:
-        return ""
-    if row.tied:
-        return "cannot be told apart"
-    known = row.difference_low is not None and row.difference_high is not None
-    return in_interval(row.difference, row.difference_low, row.difference_high) if known else amount(row.difference)
+    from covey.published.sentences import amount
+
+    if row.difference is None or row.tied:
+        return "cannot be told apart" if row.tied else ""
+    if row.difference_low is None or row.difference_high is None:
+        return amount(row.difference) if is_told(row) else "cannot be told"
+    return f"{amount(row.difference)} ({amount(row.difference_low)} to {amount(row.difference_high)})"
 
 
 def remarks(objective: str, rows: list[Alternative]) -> list[str]:
     """What intervals mean, and why some are missing."""
+    from covey.post.errors.quantiles import LEVEL
+    from covey.published.sentences import cost_untold, often
+
     lines = [cost_untold(objective, why) for why in dict.fromkeys(row.why for row in rows) if why is not None]
     if any(row.low is not None or row.tied is not None for row in rows):
         lines.append(
-            f"Each interval holds {often(LEVEL)}. Noise moves all costs alike: differences are known better than costs, "
-            "and two costs whose difference may be 0 cannot be told apart. Centres that were found on this coreset "
-            "look a little better than they are."
+            f"Each interval holds {often(LEVEL)}. Noise moves all costs alike: differences are known better than "
+            "costs, and two costs whose difference may be 0 cannot be told apart. Centres that were found on this "
+            "coreset look a little better than they are."
         )
     return lines

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from covey.errors import ParameterError
 from covey.geo.geojson import find_axes
-from covey.published.errors import Errors
 from covey.text import how_many, listing, plain
 
 if TYPE_CHECKING:
+    from covey.published.errors import Errors
     from covey.published.release import Release
 
 METRES = 111_320.0  # of a degree of latitude
@@ -110,7 +110,7 @@ def sizes_in_words(release: Release) -> list[str]:
 
 
 def places_in_words(release: Release) -> list[str] | None:
-    """How near to its place each centre probably is: in metres on a map, else in the columns' units; None if unknown."""
+    """How near to its place each centre is: in metres on a map, else in the columns' units. None if unknown."""
     radii = None if release.errors is None else release.errors.radii
     if radii is None:
         return None

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from covey.published.sentences import NOISE, places_in_words, sizes_in_words, words_of
 from covey.text import number, paragraph, show_table
 
 if TYPE_CHECKING:
@@ -46,6 +45,8 @@ def columns_at_an_end(release: Release) -> list[str]:
 
 def show_centres(release: Release, *, unit: str = "rows", names: Sequence[str] | None = None) -> None:
     """The centres of a release and their noisy sizes, as a table, and how far off they may be."""
+    from covey.published.sentences import NOISE, places_in_words, sizes_in_words, words_of
+
     lower, upper = corners(release.certificate.domain)
     labels = names or [str(i) for i in range(len(release.centres))]
     columns: dict[str, Sequence[str]] = {"centre": labels}

@@ -39,6 +39,12 @@ class Opened:
     def columns(self) -> tuple[str, ...]:
         return self.domain.names
 
+    @property
+    def map_names(self) -> tuple[str, str] | tuple[None, None]:
+        """The names of longitude and latitude, where the data is on a map."""
+        east, north = self.axes
+        return (self.columns[east], self.columns[north]) if self.geographic and north is not None else (None, None)
+
     def corners(self) -> tuple[list[float], list[float]]:
         """The lower and upper end of every column's public range."""
         if isinstance(self.bounds, Box):  # as they were declared, not as they are computed with

@@ -18,7 +18,9 @@ from covey.errors import DataError
 from covey.files import write_whole
 from covey.geo.geojson import feature_collection
 from covey.published.coreset.coreset import Coreset
+from covey.published.errors import Errors
 from covey.published.release import Release, WeightedPoints
+from covey.published.sentences import centre_properties
 from covey.studio.data import Opened
 from covey.studio.refusals import Refusal
 from covey.studio.report import report
@@ -98,11 +100,11 @@ class Publications:
             raise Refusal(404, "this publication's file was removed from the folder") from None
 
 
-def with_coreset(release: Release, coreset: Coreset) -> Release:
-    """The release with the weighted points it was made of, so that readers can ask for centres of their own."""
+def complete(release: Release, coreset: Coreset, errors: Errors | None) -> Release:
+    """The release with all its errors and the weighted points it was made of: readers can ask for their own centres."""
     cells = None if coreset.cells is None else coreset.cells.tolist()
-    points = WeightedPoints(points=coreset.points.tolist(), weights=coreset.weights.tolist(), cells=cells)
-    return msgspec.structs.replace(release, coreset=points)
+    points = WeightedPoints(coreset.points.tolist(), coreset.weights.tolist(), cells=cells, noise=coreset.noise)
+    return msgspec.structs.replace(release, coreset=points, errors=errors)
 
 
 def files_of(key: str) -> list[dict[str, str]]:
@@ -111,12 +113,7 @@ def files_of(key: str) -> list[dict[str, str]]:
 
 def geojson(release: Release, data: Opened) -> dict[str, Any]:
     """Centres as points and regions as polygons. Of data that is not geographic, the two columns that are drawn."""
-    sizes: list[Any] = release.sizes or [None] * len(release.centres)
-    properties = [
-        dict(zip(release.columns, centre, strict=True))
-        | {"kind": "centre", "cluster": i, "size": None if size is None else round(size)}
-        for i, (centre, size) in enumerate(zip(release.centres, sizes, strict=True))
-    ]
+    properties = [{"kind": "centre", **each} for each in centre_properties(release, *data.map_names)]
     document = feature_collection([(x, y) for x, y in data.flat(release.centres).tolist()], properties)
     for region in regions(release, data)["features"]:
         region["properties"] = {"kind": "region", "cluster": region["properties"]["centre"]}

@@ -10,9 +10,10 @@ import numpy as np
 
 from covey.published.coreset.coreset import Coreset
 from covey.published.release import Release, in_full
+from covey.published.sentences import NOISE, places_in_words, sizes_in_words, words_of
 from covey.studio.data import Opened
 from covey.studio.view import heaviest_first, regions
-from covey.text import how_many, number
+from covey.text import number
 
 WIDTH, LEAST_HEIGHT, MOST_HEIGHT = 760.0, 240.0, 900.0
 MOST_POINTS = 2_500
@@ -29,7 +30,10 @@ h1 { font-size: 1.5rem; margin: 0; } h2 { font-size: 1.1rem; margin: 2rem 0 .5re
 svg { width: 100%; height: auto; display: block; border: 1px solid var(--line); border-radius: 4px; }
 .land { fill: var(--land); } .region { fill: none; stroke: var(--soft); stroke-width: .7; }
 .dot { fill: var(--dot); fill-opacity: .45; } .mark { fill: var(--mark); stroke: var(--paper); stroke-width: 1.5; }
+.mark.hollow { fill: var(--paper); stroke: var(--mark); stroke-width: 2.5; }
+.ring { fill: var(--mark); fill-opacity: .12; stroke: var(--mark); stroke-width: 1.2; }
 .letter { font: 600 13px system-ui, sans-serif; fill: #fff; text-anchor: middle; dominant-baseline: central; }
+.letter.hollow { fill: var(--mark); }
 .edge { font: 11px system-ui, sans-serif; fill: var(--soft); }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
@@ -51,6 +55,7 @@ def report(release: Release, coreset: Coreset, data: Opened, *, name: str, level
 <figure>{picture(release, coreset, data)}<figcaption>{caption(data)}</figcaption></figure>
 <h2>The centres</h2><div class="scroll">{centre_table(release, data)}</div>
 <p class="soft">Numbers of rows are noisy: the noise is what protects each person. A small one may be negative.</p>
+{errors_in_words(release)}
 <h2>What was promised</h2><p class="promise">{escape(certificate.statement)}</p>
 <p>The level by itself, had it been chosen in advance: {escape(meaning)}</p>{certificate_table(release)}
 <p class="soft">Anyone may use, combine and publish this page: nothing computed from it weakens the promise.</p>
@@ -62,6 +67,7 @@ def caption(data: Opened) -> str:
     flat = data.domain.dimension == 2
     words = "Dots: the private coreset, larger where more rows are. Letters: the centres."
     words += " Lines: which places are nearest to which centre." if flat else ""
+    words += " Hollow: may be only noise. Rings: where a centre probably is, as far as noise goes."
     if not flat:
         words += f" Drawn by {' and '.join(data.columns[i] for i in data.axes if i is not None)}."
     return escape(words)
@@ -107,12 +113,35 @@ def picture(release: Release, coreset: Coreset, data: Opened) -> str:
             for (x, y), size in zip(places, sizes.tolist(), strict=True)
             if size >= 0.3
         ]
+    parts += rings(release, frame, data)
+    doubtful = release.errors.doubtful if release.errors is not None and release.errors.doubtful else ()
     for i, (x, y) in enumerate(frame(data.flat(release.centres))):
-        parts.append(f'<circle class="mark" cx="{x:g}" cy="{y:g}" r="11"/>')
-        parts.append(f'<text class="letter" x="{x:g}" y="{y:g}">{letters(i)}</text>')
+        hollow = " hollow" if i < len(doubtful) and doubtful[i] else ""
+        parts.append(f'<circle class="mark{hollow}" cx="{x:g}" cy="{y:g}" r="11"/>')
+        parts.append(f'<text class="letter{hollow}" x="{x:g}" y="{y:g}">{letters(i)}</text>')
     parts += edges(frame, data)
     label = f"Map of {len(release.centres)} private centres and the private coreset"
     return f'<svg viewBox="0 0 {WIDTH:g} {frame.height:.0f}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
+
+
+def rings(release: Release, frame: Frame, data: Opened) -> list[str]:
+    """Where each centre probably is, where that is determined."""
+    radii = release.errors.radii if release.errors is not None and release.errors.radii else ()
+    half, (east, north) = data.domain.half, data.axes
+    across = WIDTH / (frame.right - frame.left) * half[east]
+    up = 0.0 if north is None else frame.height / (frame.top - frame.bottom) * half[north]
+    places = zip(frame(data.flat(release.centres)), radii, strict=False)
+    return [
+        f'<ellipse class="ring" cx="{x:g}" cy="{y:g}" rx="{radius * across:.1f}" ry="{radius * up:.1f}"/>'
+        for (x, y), radius in places
+        if radius is not None
+    ]
+
+
+def errors_in_words(release: Release) -> str:
+    """How far off the numbers may be, one sentence a line."""
+    labels = [letters(i) for i in range(len(release.centres))]
+    return "".join(f'<p class="errors">{escape(each)}</p>' for each in words_of(release, labels))
 
 
 def edges(frame: Frame, data: Opened) -> list[str]:
@@ -133,14 +162,18 @@ def edges(frame: Frame, data: Opened) -> list[str]:
 def centre_table(release: Release, data: Opened) -> str:
     lower, upper = data.corners()
     head = "".join(f'<th class="right">{escape(name)}</th>' for name in release.columns)
+    places = places_in_words(release)
+    head += '<th class="right">rows (noisy)</th>' + ("" if places is None else "<th>place</th>")
+    doubtful = release.errors.doubtful if release.errors is not None and release.errors.doubtful else ()
     rows = []
-    sizes: list[Any] = release.sizes or [None] * len(release.centres)
-    for i, (centre, size) in enumerate(zip(release.centres, sizes, strict=True)):
+    for i, (centre, size) in enumerate(zip(release.centres, sizes_in_words(release), strict=True)):
         cells = "".join(
             f'<td class="right">{number(x, high - low)}</td>' for x, low, high in zip(centre, lower, upper, strict=True)
         )
-        rows.append(f'<tr><td>{letters(i)}</td>{cells}<td class="right">{how_many(size)}</td></tr>')
-    return f'<table><tr><th>centre</th>{head}<th class="right">rows (noisy)</th></tr>{"".join(rows)}</table>'
+        doubt = f"; {NOISE}" if i < len(doubtful) and doubtful[i] else ""
+        place = "" if places is None else f"<td>{escape(places[i])}</td>"
+        rows.append(f'<tr><td>{letters(i)}</td>{cells}<td class="right">{size}{doubt}</td>{place}</tr>')
+    return f"<table><tr><th>centre</th>{head}</tr>{''.join(rows)}</table>"
 
 
 def certificate_table(release: Release) -> str:

@@ -69,6 +69,17 @@ def level(
     return Json(studio.level(level, k, objective))
 
 
+@router.get("/api/places/{level}", tags=["look"])
+def places(
+    studio: Here,
+    level: Annotated[int, Path(ge=0, le=19)],
+    k: Centres = USUAL_K,
+    objective: bodies.Objective = "k-means",
+) -> Json:
+    """How far a level's centres may be off; while reruns find out, the state is "running": ask again. Free."""
+    return Json(studio.places(level, k, objective))
+
+
 @router.post("/api/owner", tags=["owner"])
 def owner(studio: Here, body: bodies.OwnerBody) -> Json:
     """The owner's view, on or off. Once on, publications say that the level was chosen with sight of raw data."""

@@ -28,7 +28,7 @@ from covey.studio.alternatives import compare_sites
 from covey.studio.data import Opened, batch_bounds, chosen_columns, declared_box, open_data
 from covey.studio.jobs import Job, Progress
 from covey.studio.ledger_page import ledger_page
-from covey.studio.publications import Publications, files_of, with_coreset
+from covey.studio.publications import Publications, complete, files_of
 from covey.studio.refusals import Refusal
 from covey.studio.settings import MOST_K, USUAL_K, Settings
 from covey.studio.uploads import Uploads
@@ -228,6 +228,9 @@ class Studio:
     def level(self, level: int, k: int, objective: str) -> bytes:
         return self._views_of(level).document(level, k, objective)
 
+    def places(self, level: int, k: int, objective: str) -> dict[str, Any]:
+        return self._views_of(level).places.ask((level, k, objective))
+
     def _views_of(self, level: int) -> Views:
         views = self.views()
         if level >= len(views.levels.levels):
@@ -288,7 +291,8 @@ class Studio:
         with self._lock:
             chosen = "with sight of raw data" if self._owner_ever else "on the slider"
         coreset = views.levels.coreset(level, chosen=chosen)
-        release = with_coreset(views.levels.release(level, k, objective=objective, chosen=chosen), coreset)
+        release = views.levels.release(level, k, objective=objective, chosen=chosen)
+        release = complete(release, coreset, views.places.now((level, k, objective)))
         entry = self.publications.add(
             release,
             coreset,

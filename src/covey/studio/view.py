@@ -15,7 +15,9 @@ from covey.fit.slider import LevelSet
 from covey.geo.borders import region_features
 from covey.published.levels.words import anyone
 from covey.published.release import Release
+from covey.published.sentences import not_told, words_of
 from covey.studio.data import Opened
+from covey.studio.places import Places
 
 KEPT = 128  # answers kept, as JSON
 MOST_POINTS = 20_000  # drawn; the heaviest of more
@@ -35,6 +37,7 @@ class Views:
 
     def __init__(self, levels: LevelSet, data: Opened) -> None:
         self.levels, self.data = levels, data
+        self.places = Places(levels)
         self._lock = threading.Lock()
         self._answers: OrderedDict[tuple[int, int, str], bytes] = OrderedDict()
         self._points: dict[int, dict[str, Any]] = {}
@@ -68,7 +71,10 @@ class Views:
             "full_centres": release.centres,
             "sizes": release.sizes,
             "regions": regions(release, self.data),
-            "expected": self.levels.expected(level, k),
+            "errors": release.errors,
+            "not_told": not_told(release),
+            "words": words_of(release, [str(i + 1) for i in range(k)]),
+            "expected": self.levels.expected(level),
             "meaning": self.levels.meaning(level),
         }
 

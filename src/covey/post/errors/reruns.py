@@ -82,7 +82,13 @@ class MadeUp:
 
 
 def rerun(
-    boxes: CountedBoxes, centres: Floats, objective: Objective, again: Again, *, rng: np.random.Generator
+    boxes: CountedBoxes,
+    centres: Floats,
+    objective: Objective,
+    again: Again,
+    *,
+    rng: np.random.Generator,
+    within: float = WITHIN,
 ) -> Reruns:
     """Fit made-up rows again and again, and see how far the centres are from the best ones of those rows."""
     made = MadeUp.of(boxes, centres)
@@ -94,7 +100,7 @@ def rerun(
     found = [again(made.rows(rng, part=part), 1 / part, int(rng.integers(2**31))) for _ in range(RERUNS)]
     extra = [float(weights @ what_is_paid(points, each, objective)) / least - 1 for each in found]
     moved = np.stack([each[_matched(best, each)] - best for each in found])
-    return Reruns(_radii(boxes, centres, moved), _bound(extra))
+    return Reruns(_radii(boxes, centres, moved, within), _bound(extra))
 
 
 def _best(points: Floats, weights: Floats, centres: Floats, objective: Objective, rng: np.random.Generator) -> Floats:
@@ -112,7 +118,7 @@ def _matched(centres: Floats, others: Floats) -> Floats:
     return np.asarray(linear_sum_assignment(squares)[1])
 
 
-def _radii(boxes: CountedBoxes, centres: Floats, moved: Floats) -> Floats:
+def _radii(boxes: CountedBoxes, centres: Floats, moved: Floats, within: float) -> Floats:
     """A radius about each released centre that holds its place nine times in ten.
 
     Of B reruns the covariance about the best centre, half of it evened out over directions; for the place itself
@@ -124,7 +130,7 @@ def _radii(boxes: CountedBoxes, centres: Floats, moved: Floats) -> Floats:
     kept = boxes.some(boxes.stands)
     label, weight = nearest(kept.points, centres), np.maximum(kept.counts, 0.0)
     width = add_up(label, weight * np.square(kept.widths).mean(axis=1), k) / np.maximum(add_up(label, weight, k), 1.0)
-    total = spread / 2 + level / 2 + (WITHIN * width / 12)[:, None, None] * np.eye(d)
+    total = spread / 2 + level / 2 + (within * width / 12)[:, None, None] * np.eye(d)
     radius = np.sqrt(d * f_distribution.ppf(LEVEL, d, many) * np.linalg.eigvalsh(total)[:, -1])
     return np.where(radius <= FARTHEST, radius, np.nan)
 

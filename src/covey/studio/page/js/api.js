@@ -35,6 +35,7 @@ export const api = {
   job: (id) => ask(`api/job/${encodeURIComponent(id)}`),
   cancel: (id) => change("DELETE", `api/job/${encodeURIComponent(id)}`),
   level: (level, k, objective) => ask(`api/levels/${level}?${query({ k, objective })}`),
+  places: (level, k, objective) => ask(`api/places/${level}?${query({ k, objective })}`),
   owner: (on) => change("POST", "api/owner", { on }),
   ownerCentres: (k) => ask(`api/owner/centres?${query({ k })}`),
   setZones: (zones) => change("PUT", "api/zones", zones),

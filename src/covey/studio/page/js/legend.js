@@ -27,12 +27,18 @@ export function showLegend(state, dark) {
   const colours = palette(dark);
   const items = [];
   const add = (sign, words) => items.push(h("li", {}, sign, words));
-  const { current, visible, owner, server, sets, forbidden } = state;
+  const { current, places, visible, owner, server, sets, forbidden } = state;
   const patch = (stroke, fill) => picture(["rect", { x: 2, y: 2, width: 18, height: 14, rx: 2, stroke, fill, "stroke-width": 1.6 }]);
   if (current && visible.points) {
     add(picture(["circle", { cx: 5, cy: 11, r: 3, fill: colours.point }], ["circle", { cx: 15, cy: 9, r: 6, fill: colours.point }]), "rows per cell, noisy");
   }
   if (current && visible.centres) add(picture(["circle", { cx: 11, cy: 9, r: 7.5, fill: colours.centre }]), "private centre, noisy size");
+  if (current?.errors?.doubtful?.some(Boolean) && visible.centres) {
+    add(picture(["circle", { cx: 11, cy: 9, r: 6.5, fill: colours.ring, stroke: colours.centre, "stroke-width": 2.4 }]), "may be only noise");
+  }
+  if (places?.radii?.some((radius) => radius !== null) && visible.centres) {
+    add(picture(["circle", { cx: 11, cy: 9, r: 7.5, fill: colours.regionFill, stroke: colours.centre, "stroke-width": 1.4 }]), "where a centre probably is");
+  }
   if (current?.regions?.features?.length && visible.regions) {
     add(picture(["path", { d: "M1 9h20", stroke: colours.region, "stroke-width": 1.8, "stroke-dasharray": "5 3" }]), "nearest-centre region");
   }

@@ -2,9 +2,11 @@
 import { api } from "./api.js";
 
 const MOST_KEPT = 60;
+const PAUSE = 500; // milliseconds between two questions about what is still being computed
 
 export function createLevels() {
   const kept = new Map();
+  const found = new Map();
   let round = 0;
 
   function get(level, k, objective) {
@@ -16,6 +18,18 @@ export function createLevels() {
       if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value);
     }
     return kept.get(key);
+  }
+
+  /** How far the centres of a level may be off, which the server computes in the background; null if nobody waits. */
+  async function places(level, k, objective, wanted) {
+    const key = `${level}|${k}|${objective}`;
+    while (!found.has(key)) {
+      if (!wanted()) return null;
+      const answer = await api.places(level, k, objective);
+      if (answer.state !== "running") found.set(key, answer);
+      else await new Promise((done) => { setTimeout(done, PAUSE); });
+    }
+    return found.get(key);
   }
 
   /** One after another, nearest first; a later call, or a server that asks for a pause, ends this one. */
@@ -34,5 +48,10 @@ export function createLevels() {
     }
   }
 
-  return { get, ahead, stop: () => { round += 1; }, forget: () => kept.clear() };
+  function forget() {
+    kept.clear();
+    found.clear();
+  }
+
+  return { get, places, ahead, stop: () => { round += 1; }, forget };
 }

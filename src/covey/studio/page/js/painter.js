@@ -16,6 +16,7 @@ export function prepare(scene, projection) {
     typical: level ? large(level.weights) : 1,
     cell: level ? cellInPlane(level, scene, projection) : null,
     centresAt: level ? flatten(level.centres, projection) : null,
+    ringsAt: level ? level.centres.map((centre, i) => ring(centre, scene.places?.radii?.[i], scene, projection)) : [],
     mostSize: Math.max(1, ...(level?.sizes ?? [])),
     regions: level ? shapes(level.regions?.features ?? []) : [],
     borders: level ? borders(level.regions?.features ?? []).map(line) : [],
@@ -26,6 +27,15 @@ export function prepare(scene, projection) {
     boundsShape: scene.bounds ? line(corners(scene.bounds)) : null,
     draftLine: line(scene.draft ?? []),
   };
+}
+
+/** The half-axes in the plane of where a centre probably is; null where that is not known or not determined. */
+function ring([x, y], radius, scene, projection) {
+  if (radius === null || radius === undefined) return null;
+  const [west, south, east, north] = scene.bounds;
+  const [x0, y0] = projection.forward([x, y]);
+  const [x1, y1] = projection.forward([x + (radius * (east - west)) / 2, y + (radius * (north - south)) / 2]);
+  return [Math.abs(x1 - x0), scene.drawn[1] === null ? 0 : Math.abs(y1 - y0)];
 }
 
 /** Every edge between regions once, so that dashes of two neighbours do not run into one another. */
@@ -138,13 +148,16 @@ function centres(context, view, scene, colours) {
   const { xs, ys } = scene.centresAt;
   context.textAlign = "center";
   context.textBaseline = "middle";
+  scene.ringsAt.forEach((half, i) => half && ellipse(context, view, [xs[i], ys[i]], half, colours));
   const order = [...xs.keys()].sort((a, b) => (scene.current.sizes?.[b] ?? 0) - (scene.current.sizes?.[a] ?? 0));
   for (const i of order) {
     const [x, y] = toScreen(view, xs[i], ys[i]);
     const r = centreRadius(scene.current.sizes?.[i], scene, view);
     disc(context, x, y, r + (i === scene.highlight ? 5 : 2.2), colours.ring);
+    const hollow = Boolean(scene.current.errors?.doubtful?.[i]); // may be only noise
     disc(context, x, y, r, colours.centre);
-    context.fillStyle = colours.onCentre;
+    if (hollow) disc(context, x, y, r - 2.4, colours.ring);
+    context.fillStyle = hollow ? colours.centre : colours.onCentre;
     context.font = `600 ${r < 11 ? 10 : 12}px system-ui, sans-serif`;
     context.fillText(String(i + 1), x, y + 0.5);
   }
@@ -230,6 +243,16 @@ function hatch(context, view, colour, hatching) {
   context.globalAlpha = 0.4;
   context.strokeStyle = colour;
   context.lineWidth = 1;
+  context.stroke();
+}
+
+function ellipse(context, view, [x, y], [across, up], colours) {
+  context.beginPath();
+  context.ellipse(...toScreen(view, x, y), Math.abs(across * view.sx), Math.abs(up * view.sy), 0, 0, 2 * Math.PI);
+  context.fillStyle = colours.regionFill;
+  context.fill();
+  context.strokeStyle = colours.centre;
+  context.lineWidth = 1.4;
   context.stroke();
 }
 

@@ -11,7 +11,7 @@ import { isDark } from "./theme.js";
 import { hideTip, showTip } from "./tooltip.js";
 import { axes, box, drawn } from "./words.js";
 
-const SHOWN = ["server", "current", "visible", "owner", "sets", "forbidden", "highlight"];
+const SHOWN = ["server", "current", "places", "visible", "owner", "sets", "forbidden", "highlight"];
 
 export function createStage(store) {
   const element = byId("stage");
@@ -26,7 +26,7 @@ export function createStage(store) {
     const state = store.get();
     const data = state.server.data;
     scene = prepare({
-      current: state.current, visible: state.visible, owner: state.owner, sets: state.sets, forbidden: state.forbidden,
+      current: state.current, places: state.places, visible: state.visible, owner: state.owner, sets: state.sets, forbidden: state.forbidden,
       highlight: state.highlight, zones: state.server.zones?.features ?? [], draft: drawing.draft(), bounds: box(data),
       drawn: drawn(data),
     }, view.projection);
@@ -63,6 +63,7 @@ export function createStage(store) {
       objective: level?.objective ?? "", points: level ? level.points.length : "0",
       zones: scene.zones.length, sites: scene.sets.reduce((sum, { sites }) => sum + sites.length, 0),
       owner: scene.owner ? scene.owner.length : 0, dark: isDark(),
+      doubtful: level?.errors?.doubtful?.filter(Boolean).length ?? 0, rings: scene.ringsAt.filter(Boolean).length,
     });
   }
 

@@ -22,6 +22,7 @@ export const FIRST = {
   k: 5,
   objective: "k-means",
   current: null, // the level on the screen
+  places: null, // how far its centres may be off, once the server has found out: {radii, excess}
   visible: { points: true, centres: true, regions: true, zones: true },
   owner: null, // non-private centres, while the owner's switch is on
   sets: [], // alternatives: {name, sites: [[x, y]…]}

@@ -1,6 +1,6 @@
 // The words beside the pointer. Every number here is noisy, and says so.
 import { byId, h } from "./dom.js";
-import { count, place } from "./words.js";
+import { between, count, place, reach } from "./words.js";
 
 const tip = () => byId("tooltip");
 
@@ -12,8 +12,7 @@ function words({ kind, index, set }, state) {
     return [`about ${count(Math.max(weight, 0))} rows`, `noisy weight ${weight.toFixed(1)} at ${place(level.points[index], data)}`];
   }
   if (kind === "centre") {
-    const size = level.sizes?.[index];
-    return [`Centre ${index + 1}`, `${size === null || size === undefined ? "" : `about ${count(size)} rows (noisy); `}${place(level.centres[index], data)}`];
+    return [`Centre ${index + 1}`, aboutCentre(level, state.places, index, data)];
   }
   if (kind === "owner") return ["Not private", `centre of the raw rows at ${place(state.owner[index], data)}`];
   if (kind === "site") return [state.sets[set].name, `site ${index + 1} at ${place(state.sets[set].sites[index], data)}`];
@@ -21,6 +20,17 @@ function words({ kind, index, set }, state) {
   const { name, epsilon } = state.server.zones.features[index].properties;
   const strict = state.server.levels.find((each) => each.epsilon === epsilon);
   return [name || "Zone", `stricter level${strict ? `: ${strict.name}` : ""}`];
+}
+
+function aboutCentre(level, places, index, data) {
+  const size = level.sizes?.[index];
+  const radius = places?.radii?.[index];
+  return [
+    size !== null && size !== undefined && `about ${between(size, level.errors?.sizes?.[index])} rows (noisy)`,
+    level.errors?.doubtful?.[index] && "may be only noise",
+    place(level.centres[index], data),
+    radius !== undefined && reach(radius, level.centres[index], data),
+  ].filter(Boolean).join("; ");
 }
 
 export function showTip(found, [x, y], state, stage) {

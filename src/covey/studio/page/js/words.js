@@ -12,6 +12,13 @@ export function amount(value) {
   return Math.abs(value) >= 1000 ? whole.format(value) : fine.format(value);
 }
 
+/** "4,120 (3,990 to 4,250)": a noisy number of rows and between which two it is. There are no fewer than none. */
+export function between(size, interval) {
+  if (!interval) return count(size);
+  const [low, high] = [Math.max(0, Math.floor(interval[0])), Math.max(0, Math.ceil(interval[1]))];
+  return `${count(size)} (${count(low)} to ${count(high)})`;
+}
+
 export const percent = (share) => (share < 0.001 ? "under 0.1%" : `${rough.format(100 * share)}%`);
 
 /** "about a fifth" for a share between 0 and 1. */
@@ -38,6 +45,19 @@ export function cellSize(size, data) {
   const across = metres(lon * KM_PER_DEGREE * Math.cos((middle * Math.PI) / 180));
   const up = metres(lat * KM_PER_DEGREE);
   return across === up ? across : `${across} × ${up}`;
+}
+
+/** How near a centre probably is to its place: in metres on a map, else in the units of the columns that are drawn. */
+export function reach(radius, [, y], data) {
+  if (radius === null) return "place not determined";
+  const { lower, upper } = data.bounds;
+  const [across, up] = drawn(data).map((column) => (column === null ? null : (radius * (upper[column] - lower[column])) / 2));
+  if (!data.geographic) {
+    const parts = [across, up].map((width, i) => width !== null && `${rough.format(width)} in ${axes(data)[i]}`).filter(Boolean);
+    return `probably within ${parts.join(" and ")}`;
+  }
+  const km = KM_PER_DEGREE * Math.max(across * Math.cos((y * Math.PI) / 180), up);
+  return `probably within ${km < 1 ? `${rough.format(km * 1000)} m` : `${rough.format(km)} km`}`;
 }
 
 /** A place in words: degrees on a map, values of the first two columns elsewhere. */

@@ -99,16 +99,19 @@ export function startCompare(store) {
     const rows = sets().map((set, index) => ({ ...set, index, ...answer.sets[set.name] })).filter(({ cost }) => cost !== undefined);
     const most = Math.max(...rows.map(({ cost }) => cost));
     const distance = ({ mean_km: km, per_row: own }) => (typeof km === "number" ? metres(km) : amount(own));
+    const told = ({ low, why }) => typeof low === "number" || !why;
+    const interval = (row) => (told(row) ? `${amount(row.cost)}${typeof row.low === "number" ? ` (${amount(row.low)} to ${amount(row.high)})` : ""}` : "cannot be told");
     const bar = (row) => {
       const part = h("span");
-      part.style.width = `${Math.max(1, (100 * row.cost) / most)}%`;
+      part.style.width = `${told(row) ? Math.max(1, (100 * row.cost) / most) : 0}%`;
       return h("div", { className: "bar", "aria-hidden": "true" }, part);
     };
     const badges = ({ name, inside_forbidden: inside }) => [
       rows.length > 1 && name === answer.best && h("span", { className: "badge" }, "best"),
       inside > 0 && h("span", { className: "badge bad" }, inside === 1 ? "1 site forbidden" : `${inside} sites forbidden`),
     ];
-    const against = ({ against_best: ratio }) => (typeof ratio !== "number" ? "" : Math.abs(ratio - 1) < 5e-4 ? "lowest" : `${ratio < 1 ? "−" : "+"}${amount(Math.abs(ratio - 1) * 100)}%`);
+    const untold = [...new Set(rows.map(({ why }) => why).filter(Boolean))];
+    const against = ({ against_best: ratio, tied, ...row }) => (tied ? "cannot be told apart" : !told(row) || typeof ratio !== "number" ? "" : Math.abs(ratio - 1) < 5e-4 ? "lowest" : `${ratio < 1 ? "−" : "+"}${amount(Math.abs(ratio - 1) * 100)}%`);
     const byMap = rows.some(({ mean_km: km }) => typeof km === "number");
     result.replaceChildren(
       h("h3", {}, store.get().objective === "k-means" ? "Total squared distance, noisy" : "Total distance, noisy"),
@@ -116,7 +119,8 @@ export function startCompare(store) {
         h("div", { className: "row" }, h("span", {}, mark(row.index, isDark()), row.name, ...badges(row)), h("span", { className: "number" }, against(row))), bar(row)))),
       h("div", { className: "table-wrap" }, h("table", { id: "compare-table" },
         h("thead", {}, h("tr", {}, ...["Set", "Sites", byMap ? "Mean distance" : "Cost per row", "Total cost"].map((name) => h("th", { scope: "col" }, name)))),
-        h("tbody", {}, ...rows.map((row) => h("tr", {}, h("td", {}, row.name), h("td", {}, count(row.sites.length)), h("td", {}, distance(row)), h("td", {}, amount(row.cost))))))),
+        h("tbody", {}, ...rows.map((row) => h("tr", {}, h("td", {}, row.name), h("td", {}, count(row.sites.length)), h("td", {}, distance(row)), h("td", {}, interval(row))))))),
+      ...untold.map((why) => h("p", { className: "hint" }, `A cost cannot be told: ${why}.`)),
       h("p", { className: "hint" }, answer.note ?? ""));
   }
 

@@ -2,7 +2,7 @@
 import { api } from "../api.js";
 import { attempt, byId, h, terms } from "../dom.js";
 import { createLevels } from "../levels.js";
-import { amount, axes, cellSize, count, percent } from "../words.js";
+import { amount, axes, between, cellSize, count, percent, reach } from "../words.js";
 
 const LAYERS = { points: "Noisy cells, sized by weight", centres: "Centres", regions: "Regions of the centres", zones: "Zones" };
 
@@ -19,10 +19,19 @@ export function startLook(store) {
     levels.stop();
     const answer = await attempt(() => levels.get(level, k, objective));
     if (!answer || mine !== latest) return;
-    store.set({ current: { ...answer, objective } });
+    store.set({ current: { ...answer, objective }, places: null });
+    setTimeout(() => places(mine), 300);
     setTimeout(() => {
       if (mine === latest) levels.ahead(level, k, objective, { levels: server.levels.length, mostK: server.most_k });
     }, 100);
+  }
+
+  /** What reruns say about the centres on the screen: computed by the server after they were drawn. */
+  async function places(mine) {
+    const { level, k, objective } = store.get();
+    const wanted = () => mine === latest;
+    const answer = wanted() && await attempt(() => levels.places(level, k, objective, wanted));
+    if (answer && wanted()) store.set({ places: answer });
   }
 
   function begin() {
@@ -88,19 +97,21 @@ export function startLook(store) {
     box.name = `layer-${name}`;
     return h("label", {}, box, words);
   }));
-  store.on(["current"], (state) => tell(state, store));
+  store.on(["current", "places"], (state) => tell(state, store));
   return { begin };
 }
 
 /** Everything in words beside the map: what the level means, how far off it may be, where the centres are. */
-function tell({ current, server, k }, store) {
+function tell({ current, places, server }, store) {
+  if (!current) return;
   const { expected = {} } = current;
   const cell = cellSize(expected.cell_size, server.data);
   byId("level-meaning").textContent = current.meaning ?? server.levels[current.level].meaning;
   byId("facts").replaceChildren(...terms([
-    isNumber(expected.count_error) && ["A count is off by at most, 19 times of 20", `± ${amount(expected.count_error)} ${rows(expected.count_error)}`],
+    current.errors?.sizes && ["Rows of a centre are off by, 9 times in 10", sizesOff(current.errors.sizes)],
     isNumber(expected.smallest_that_stands_out) ? ["A place stands out of the noise from", `${count(expected.smallest_that_stands_out)} ${rows(expected.smallest_that_stands_out)}`] : cell && ["Finest detail kept", cell],
-    isNumber(expected.cost_error) && [`Expected error of ${k === 1 ? "one centre" : `${k} centres`}`, percent(expected.cost_error)],
+    [`Cost (${current.objective}), 9 times in 10`, costBetween(current)],
+    isNumber(places?.excess) && ["Worse than without privacy, if no cluster was missed, by up to", percent(places.excess)],
     ["Size of the coreset", `${count(current.size ?? current.points.length)} points`],
   ]));
   byId("detail-rows").replaceChildren(...terms([
@@ -111,19 +122,38 @@ function tell({ current, server, k }, store) {
     ["Data set in the ledger", server.price.dataset ?? "none"],
     ["Covey", server.version],
   ]));
-  byId("centre-table").replaceChildren(...centreTable(current, server.data, store));
+  byId("centre-table").replaceChildren(...centreTable(current, places, server.data, store));
+  byId("error-words").replaceChildren(...(current.words ?? []).map((sentence) => h("p", { className: "hint" }, sentence)));
+}
+
+/** "± 40 to 350 rows": half of the narrowest and of the widest interval. */
+function sizesOff(intervals) {
+  const halves = intervals.map(([low, high]) => (high - low) / 2);
+  const [least, most] = [Math.min(...halves), Math.max(...halves)].map(amount);
+  return `± ${least === most ? least : `${least} to ${most}`} rows`;
+}
+
+/** Between which two numbers the cost is, or why that cannot be told. */
+function costBetween({ errors, objective, not_told: untold = {} }) {
+  const known = errors?.costs?.[objective];
+  if (known) return `${amount(known[1])} to ${amount(known[2])}`;
+  const why = untold[`${objective} cost`] ?? untold.errors;
+  return h("span", { title: why }, untold.errors ? "cannot be told" : "cannot be told at this level of privacy");
 }
 
 const rows = (number) => (number === 1 ? "row" : "rows");
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 
-function centreTable(current, data, store) {
+function centreTable(current, places, data, store) {
   const names = axes(data);
   const point = (index) => () => store.set({ highlight: index });
   const leave = () => store.set({ highlight: null });
   const digits = (value) => (data.geographic ? value.toFixed(4) : amount(value));
-  const row = ([x, y], i) => h("tr", { tabindex: "0", onfocus: point(i), onmouseenter: point(i), onblur: leave, onmouseleave: leave },
-    h("td", {}, String(i + 1)), h("td", {}, digits(x)), h("td", {}, y === undefined ? "" : digits(y)), h("td", {}, current.sizes ? count(current.sizes[i]) : "not asked"));
+  const doubtful = (i) => Boolean(current.errors?.doubtful?.[i]);
+  const size = (i) => (current.sizes ? between(current.sizes[i], current.errors?.sizes?.[i]) : "not asked");
+  const about = (i) => [doubtful(i) && "may be only noise", places?.radii && reach(places.radii[i], current.centres[i], data)].filter(Boolean).join("; ");
+  const row = ([x, y], i) => h("tr", { className: doubtful(i) ? "doubtful" : null, tabindex: "0", onfocus: point(i), onmouseenter: point(i), onblur: leave, onmouseleave: leave },
+    h("td", {}, h("span", { className: "number" }, String(i + 1))), h("td", {}, digits(x)), h("td", {}, y === undefined ? "" : digits(y)), h("td", {}, h("span", { className: "whole" }, size(i)), h("span", { className: "hint" }, about(i))));
   return [
     h("thead", {}, h("tr", {}, ...["Centre", names[0], names[1], "Rows, noisy"].map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, ...current.centres.map(row)),
