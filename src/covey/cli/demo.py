@@ -124,7 +124,8 @@ def run(folder: str | os.PathLike[str], *, seed: int | None = None) -> Release:
     target = make_folder(folder)
     points = make_city()
     with progress_bar(show=True) as progress:
-        release = fit(points, k=len(CITY), epsilon=EPSILON, bounds=BOX, random_state=seed, progress=progress)
+        asked: dict[str, Any] = {"k": len(CITY), "epsilon": EPSILON, "bounds": BOX, "errors": "full"}
+        release = fit(points, **asked, random_state=seed, progress=progress)
     release = largest_first(release)
     files = {"release.json": release.to_json(), "centres.geojson": geojson(release)}
     drawing = draw(release, points)
@@ -213,7 +214,8 @@ def explain(release: Release, loss: float, files: Sequence[str]) -> None:
     show_centres(release, unit="people", names=letters(release))
     write(
         "\nEach centre is a place around which people live; its number says about how many belong to it. Both are a "
-        f"little wrong on purpose: the noise is what hides each person. Here the {k} places serve the city {worse} "
+        "little wrong on purpose: the noise is what hides each person; how wrong, the release says itself. Here the "
+        f"{k} places serve the city {worse} "
         "worse than the best that looking at everyone could find. (Only a made-up city may be asked that.)"
     )
     write(

@@ -13,11 +13,12 @@ from covey.errors import ParameterError
 from covey.geo.geojson import find_axes
 from covey.published.coreset.coreset import Coreset
 from covey.published.release import Release, in_full
+from covey.published.sentences import NOISE, often
 from covey.published.show import corners
 
 Points = NDArray[np.float64]
 
-LEFT, RIGHT = 0.06, 0.975  # of the figure: where map and text begin and end
+LEFT, SIDE, RIGHT = 0.05, 0.80, 0.985  # of the figure: where map and text begin, the sizes begin, and all ends
 LAND, WATER, ROAD, INK, QUIET = "#f7f4ec", "#b9d9ea", "#ffffff", "#22303c", "#6b7784"
 COLOURS = ("#d1495b", "#2e6f95", "#3f8f5b", "#b7791f", "#7a4e9b", "#c2571a", "#1f8a8a", "#8a5a44", "#5566aa", "#99336b")
 
@@ -35,9 +36,9 @@ def city_map(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(12, 8.75), dpi=150, facecolor="white")
+    figure = Figure(figsize=(14, 8.75), dpi=150, facecolor="white")
     canvas = FigureCanvasAgg(figure)
-    axes = figure.add_axes((LEFT, 0.105, RIGHT - LEFT, 0.775))
+    axes = figure.add_axes((LEFT, 0.105, SIDE - LEFT, 0.775))
     west, south, east, north = frame(axes, release)
 
     axes.fill_between(river[:, 0], river[:, 1] - river_half_width, river[:, 1] + river_half_width, color=WATER, lw=0)
@@ -48,7 +49,9 @@ def city_map(
         made_up_points[:, 0], made_up_points[:, 1], s=0.55, c="#4a5763", alpha=0.16, lw=0, zorder=2, rasterized=True
     )
     draw_borders(axes, release, (west, south, east, north))
+    draw_places(axes, release)
     draw_centres(axes, release, letters)
+    draw_sizes(figure.add_axes((SIDE + 0.045, 0.145, RIGHT - SIDE - 0.06, 0.69)), release, letters)
     scale_bar(axes, east, north)
     axes.set_xlim(west, east)
     axes.set_ylim(south, north)
@@ -67,8 +70,8 @@ def city_map(
     )
     figure.text(
         LEFT,
-        0.035,
-        "Grey dots: made-up data, shown because nobody is in it. With real data, draw the discs and the dashes only.",
+        0.018,
+        f"{marks(release)}Grey dots: made-up data, shown because nobody is in it. With real data, leave them out.",
         size=11,
         color=QUIET,
     )
@@ -117,6 +120,64 @@ def draw_borders(axes: Any, release: Release, box: tuple[float, float, float, fl
             axes.contour(lon, lat, once, levels=[0], colors=[INK], linewidths=1.0, linestyles=[(0, (6, 4))], zorder=3)
 
 
+def marks(release: Release) -> str:
+    """What else is drawn: rings and hollow discs, where there are any."""
+    known = release.errors
+    if known is None:
+        return ""
+    rings = any(radius is not None for radius in known.radii or ())
+    words = f"Rings: where a centre probably is, {often(known.level)}. " if rings else ""
+    return words + (f"Hollow: {NOISE}. " if any(known.doubtful or ()) else "")
+
+
+def draw_places(axes: Any, release: Release, *, columns: tuple[int, int] = (0, 1)) -> None:
+    """An ellipse about each centre whose place is known: the stored radius in both columns. Nothing is computed."""
+    from matplotlib.patches import Ellipse
+
+    radii = None if release.errors is None else release.errors.radii
+    widths = [2 * float(release.scale()[1][column]) for column in columns]
+    for i, (centre, radius) in enumerate(zip(release.centres, radii or (), strict=False)):
+        if radius is not None:
+            place, (across, up) = (centre[columns[0]], centre[columns[1]]), (radius * width for width in widths)
+            colour = COLOURS[i % len(COLOURS)]
+            axes.add_patch(Ellipse(place, across, up, fc=colour, alpha=0.15, lw=0, zorder=4))
+            axes.add_patch(Ellipse(place, across, up, fc="none", ec=INK, lw=1.3, zorder=5.5))
+
+
+def hollow(release: Release, i: int) -> bool:
+    """Whether a centre may be only noise."""
+    return release.errors is not None and release.errors.doubtful is not None and release.errors.doubtful[i]
+
+
+def draw_sizes(axes: Any, release: Release, letters: Sequence[str]) -> None:
+    """A panel of noisy sizes with their intervals as whiskers; without sizes it stays empty."""
+    axes.set_facecolor("white")
+    axes.tick_params(colors=QUIET, labelsize=9, length=3)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.spines["bottom"].set_color(QUIET)
+    axes.set_yticks(range(len(letters)), list(letters), size=11, weight="bold", color=INK)
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(len(letters) - 0.4, -0.6)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    axes.xaxis.set_major_locator(_few_ticks())
+    known = None if release.errors is None else release.errors.sizes
+    for i, size in enumerate(release.sizes or ()):
+        colour = COLOURS[i % len(COLOURS)]
+        if known is not None:
+            axes.plot(known[i], [i, i], color=colour, lw=2.4, solid_capstyle="butt", zorder=2)
+            axes.scatter(known[i], [i, i], marker="|", s=110, color=colour, lw=2, zorder=2)
+        axes.scatter([size], [i], s=34, color="white" if hollow(release, i) else colour, ec=colour, lw=1.6, zorder=3)
+    words = "" if known is None or release.errors is None else f"; whiskers\nhold {often(release.errors.level)}"
+    axes.set_title(f"Noisy sizes{words}", size=10.5, color=QUIET, loc="left", pad=10)
+
+
+def _few_ticks() -> Any:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(3)
+
+
 def draw_centres(axes: Any, release: Release, letters: Sequence[str]) -> None:
     from matplotlib.patheffects import withStroke
 
@@ -124,8 +185,11 @@ def draw_centres(axes: Any, release: Release, letters: Sequence[str]) -> None:
     areas = np.maximum(220.0, 1450 * sizes / max(sizes.max(), 1.0))
     halo = [withStroke(linewidth=3.2, foreground="white")]
     for i, ((x, y), letter) in enumerate(zip(release.centres, letters, strict=True)):
-        axes.scatter([x], [y], s=areas[i], color=COLOURS[i % len(COLOURS)], alpha=0.92, ec="white", lw=2.2, zorder=5)
-        axes.annotate(letter, (x, y), ha="center", va="center", color="white", size=13, weight="bold", zorder=6)
+        colour, doubt = COLOURS[i % len(COLOURS)], hollow(release, i)
+        look = {"color": "white", "ec": colour} if doubt else {"color": colour, "ec": "white"}
+        axes.scatter([x], [y], s=areas[i], alpha=0.92, lw=2.2, zorder=5, **look)
+        ink = colour if doubt else "white"
+        axes.annotate(letter, (x, y), ha="center", va="center", color=ink, size=13, weight="bold", zorder=6)
         if release.sizes is not None:
             axes.annotate(
                 f"{round(release.sizes[i]):,}",
