@@ -102,7 +102,7 @@ def some_levels(damage: Any, folder: Path) -> None:
     path.write_bytes(broken(good()["levels"], damage))
     with clean(PUBLIC):
         found = LevelSet.load(path)
-        found.coreset(0), found.meaning(0), found.expected(0, 2)
+        found.coreset(0), found.meaning(0), found.expected(0)
         found.release(0, 2)
 
 

@@ -71,7 +71,7 @@ def city_map(
     figure.text(
         LEFT,
         0.018,
-        f"{marks(release)}Grey dots: made-up data, shown because nobody is in it. With real data, leave them out.",
+        f"{marks(release)}Grey dots: made-up people, so that nobody minds. With real data, leave them out.",
         size=11,
         color=QUIET,
     )
@@ -126,7 +126,9 @@ def marks(release: Release) -> str:
     if known is None:
         return ""
     rings = any(radius is not None for radius in known.radii or ())
-    words = f"Rings: where a centre probably is, {often(known.level)}. " if rings else ""
+    words = (
+        f"Rings: where a centre probably is, {often(known.level)}; small ones lie under their disc. " if rings else ""
+    )
     return words + (f"Hollow: {NOISE}. " if any(known.doubtful or ()) else "")
 
 
@@ -141,7 +143,7 @@ def draw_places(axes: Any, release: Release, *, columns: tuple[int, int] = (0, 1
             place, (across, up) = (centre[columns[0]], centre[columns[1]]), (radius * width for width in widths)
             colour = COLOURS[i % len(COLOURS)]
             axes.add_patch(Ellipse(place, across, up, fc=colour, alpha=0.15, lw=0, zorder=4))
-            axes.add_patch(Ellipse(place, across, up, fc="none", ec=INK, lw=1.3, zorder=5.5))
+            axes.add_patch(Ellipse(place, across, up, fc="none", ec=INK, lw=1.3, zorder=4.5))
 
 
 def hollow(release: Release, i: int) -> bool:

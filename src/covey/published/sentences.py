@@ -161,7 +161,7 @@ def centre_properties(release: Release, lon: str | None = None, lat: str | None 
     errors, metres = release.errors, radii_in_metres(release, lon, lat)
     found = []
     for i, centre in enumerate(release.centres):
-        each: dict[str, Any] = {"cluster": i}
+        each: dict[str, Any] = {**dict(zip(release.columns, centre, strict=True)), "cluster": i}
         if release.sizes is not None:
             each["size"] = round(release.sizes[i])
         if errors is not None and errors.sizes is not None:
@@ -171,5 +171,5 @@ def centre_properties(release: Release, lon: str | None = None, lat: str | None 
         radius = None if metres is None else metres[i]
         if radius is not None:
             each["radius_m"] = math.ceil(radius)
-        found.append(each | dict(zip(release.columns, centre, strict=True)))
+        found.append(each)
     return found

@@ -113,7 +113,7 @@ def files_of(key: str) -> list[dict[str, str]]:
 
 def geojson(release: Release, data: Opened) -> dict[str, Any]:
     """Centres as points and regions as polygons. Of data that is not geographic, the two columns that are drawn."""
-    properties = [{"kind": "centre", **each} for each in centre_properties(release, *data.map_names)]
+    properties = [{**each, "kind": "centre"} for each in centre_properties(release, *data.map_names)]
     document = feature_collection([(x, y) for x, y in data.flat(release.centres).tolist()], properties)
     for region in regions(release, data)["features"]:
         region["properties"] = {"kind": "region", "cluster": region["properties"]["centre"]}

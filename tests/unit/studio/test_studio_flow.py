@@ -203,7 +203,11 @@ def test_a_level_has_points_centres_sizes_and_regions(seeded, objective):
         assert len(found["points"]) == len(found["weights"]) == found["size"]
         assert len(found["centres"]) == len(found["full_centres"]) == len(found["sizes"]) == 3
         assert [each["properties"]["centre"] for each in found["regions"]["features"]] == [0, 1, 2]
-        assert {"rows_noisy", "count_error", "cell_size", "points", "cost_error"} <= set(found["expected"])
+        assert {"rows_noisy", "rows_error", "cell_size", "points"} <= set(found["expected"])
+        assert not {"count_error", "cost_error", "size_error"} & set(found["expected"]), "one cell's noise is none of it"
+        assert len(found["errors"]["sizes"]) == len(found["errors"]["doubtful"]) == 3
+        assert (objective in found["errors"].get("costs", {})) != (f"{objective} cost" in found["not_told"])
+        assert found["words"]
         assert found["meaning"]
     middles = np.array([[-74.05, 40.75], [-73.95, 40.74], [-74.0, 40.85]])
     away = np.abs(np.array(found["centres"])[:, None] - middles).max(axis=2).min(axis=0)
@@ -426,7 +430,7 @@ def test_the_report_is_one_page_without_script_or_anything_from_elsewhere(looked
     assert "sandbox" in answer.headers["content-security-policy"]
     assert not re.search(r"<script|<img|<link|<iframe|src=|href=|url\(|https?://|@import", page)
     assert "&lt;img onerror" in page
-    assert page.count('class="mark"') == 28
+    assert page.count('class="mark"') + page.count('class="mark hollow"') == 28
     assert ">AB</text>" in page
     assert "differentially private with epsilon = 2" in page
 
