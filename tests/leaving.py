@@ -24,7 +24,19 @@ USERS = frozenset(
     {"lon", "lat", "a", "b", "c", "d", "e", "f"}
 )  # names of columns that the tests give: `*` in the table
 KINDS = ("noisy", "rarely noisy", "public", "fresh")
-OF_ALL = ("k", "sample", "people", "zones", "zones_note", "choice", "clustered_again", "reduced_to")
+OF_ALL = ("k", "sample", "people", "zones", "zones_note", "choice", "clustered_again", "reduced_to", "not_told")
+PARAGRAPHS = (  # that wrap
+    *(
+        "This release is",
+        "A coreset by",
+        "Most rows seem",
+        "Each interval",
+        "How far off",
+        "Its own",
+        "The k-means cost",
+    ),
+    "The k-median cost",
+)
 Fields = dict[tuple[str, str], list[str]]  # of each section and field, its values
 
 
@@ -214,7 +226,7 @@ def of_text(section: str, text: str) -> Fields:
                 head = lines[0][place].strip()
                 cells = [line[place].strip() for line in lines[2:]]
                 found[section, f"column {'*' if head in USERS else head}"] += cells
-        elif block.startswith(("This release is", "A coreset by", "Most rows seem")):
+        elif block.startswith(PARAGRAPHS):
             found[section, " ".join(lines)].append(block)
         else:
             for line in lines:

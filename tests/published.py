@@ -6,6 +6,7 @@ import contextlib
 import io
 import itertools
 import json
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -174,13 +175,20 @@ def levels(town: Town, folder: Path, *, zones: Any = None, person: str | None = 
     return joined(of_json("Levels", json.loads(levels_json(found))), of_steps(told), *chosen)
 
 
+def places(page: Any) -> Any:
+    """How far a level's centres may be off, once that was computed."""
+    while (found := page.get("api/places/3").json())["state"] == "running":
+        time.sleep(0.02)
+    return found
+
+
 def studio(town: Town, folder: Path, *, zones: Any = None, seed: int | None = None) -> Fields:
     """A look, and what is published of it: with and without the owner's view."""
     book = Ledger.create(folder / "x.ledger", dataset="trips", epsilon=9) if seed is None else None
     given = {"data": town.map(), "bounds": BOX, "ledger": book, "dataset": "trips", "zones": zones, "seed": seed}
     page = asking(folder, allow_seeded=True, **given)
     page.look()
-    found = [of_json("api/levels", page.get("api/levels/3").json())]
+    found = [of_json("api/levels", page.get("api/levels/3").json()), of_json("api/places", places(page))]
     for seen in (False, True):
         page.post("api/owner", {"on": seen})
         made = page.post("api/publish", {"level": 3, "k": 3, "objective": "k-means", "name": "for all"}).json()
@@ -217,6 +225,7 @@ def commands(town: Town, folder: Path) -> Fields:
         told = [
             printed("fit", *usual, "-k", "3", *keyed, "--out", "r.json", "--geojson", "r.geojson"),
             printed("fit", *usual, "-k", "3", *keyed),
+            printed("fit", *usual, "-k", "3", "--errors", "full"),
             printed("coreset", *usual, *charged, "--out", "c.json"),
             printed("query", "c.json", "-k", "2", "--centers", "sites.csv", "--forbidden", "park.json"),
             printed("query", "c.json", "--centers", "sites.csv"),
@@ -258,6 +267,8 @@ def _cases() -> Iterator[tuple[str, Case]]:
     yield "parts", Case(partial(one_fit, epsilon=0.1, algorithm="ball-coreset", algorithm_params=parts))
     yield "auto in a ball of six columns", Case(partial(wide, epsilon=0.5, delta=1e-6, algorithm_params=kept))
     yield "auto in a box of six columns", Case(partial(wide, bounds=Box(**dict.fromkeys("abcdef", (-1, 1)))))
+    yield "all errors", Case(partial(on_map, errors="full"))
+    yield "no errors", Case(partial(on_map, errors="none"))
     yield "a map with a ledger", Case(partial(on_map, choice="asked for on Monday"))
     yield "zones", Case(partial(on_map, zones=ZONES, delta=1e-6, algorithm="max-cover"))
     yield "people", Case(partial(on_map, person="who", rows_per_person=2, sample=0.5))

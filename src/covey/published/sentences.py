@@ -77,7 +77,9 @@ def of_costs(release: Release) -> list[str]:
             "with half of each column's range as the unit. Centres that were found on the same counts look a little "
             "better than they are."
         )
-    return lines if why is None else [*lines, cost_untold(objective, why)]
+    elif why is not None:
+        lines.append(cost_untold(objective, why))
+    return lines
 
 
 def excess_words(excess: float) -> str:

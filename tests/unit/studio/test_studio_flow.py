@@ -204,7 +204,9 @@ def test_a_level_has_points_centres_sizes_and_regions(seeded, objective):
         assert len(found["centres"]) == len(found["full_centres"]) == len(found["sizes"]) == 3
         assert [each["properties"]["centre"] for each in found["regions"]["features"]] == [0, 1, 2]
         assert {"rows_noisy", "rows_error", "cell_size", "points"} <= set(found["expected"])
-        assert not {"count_error", "cost_error", "size_error"} & set(found["expected"]), "one cell's noise is none of it"
+        assert not {"count_error", "cost_error", "size_error"} & set(found["expected"]), (
+            "one cell's noise is none of it"
+        )
         assert len(found["errors"]["sizes"]) == len(found["errors"]["doubtful"]) == 3
         assert (objective in found["errors"].get("costs", {})) != (f"{objective} cost" in found["not_told"])
         assert found["words"]

@@ -1,0 +1,179 @@
+"""The errors of a release in plain words, in tables, and on maps."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.patches import Ellipse
+
+from covey import Box, Release
+from covey.fit.fit import fit
+from covey.published.draw import COLOURS, draw_centres, draw_places, draw_sizes, marks
+from covey.published.errors import Errors
+from covey.published.sentences import (
+    NOWHERE,
+    centre_properties,
+    excess_words,
+    places_in_words,
+    size_words,
+    sizes_in_words,
+)
+from covey.published.show import show_release
+
+KNOWN = Errors(
+    sizes=[(3990.4, 4249.7), (-12.5, 60.2)],
+    joint_sizes=[(3900.0, 4300.0), (-30.0, 80.0)],
+    doubtful=[False, True],
+    costs={"k-means": (1234.5, 1200.0, 1270.0)},
+    radii=[0.05, None],
+    excess=0.05,
+)
+
+
+@pytest.fixture(scope="module")
+def made():
+    rng = np.random.default_rng(1)
+    rows = np.clip(
+        np.repeat([[-74.0, 40.8], [-73.95, 40.75]], 400, axis=0) + rng.normal(0, 0.01, (800, 2)), -74.1, 40.9
+    )
+    return fit(rows, k=2, epsilon=1.0, bounds=Box(lon=(-74.1, -73.9), lat=(40.7, 40.9)), random_state=1)
+
+
+@pytest.fixture
+def release(made):
+    return msgspec.structs.replace(made, sizes=[4120.3, 24.1], errors=KNOWN)
+
+
+def untold(release, **reasons: str) -> Release:
+    given = {
+        **release.certificate.parameters,
+        "not_told": {name.replace("_", " "): why for name, why in reasons.items()},
+    }
+    return msgspec.structs.replace(release, certificate=msgspec.structs.replace(release.certificate, parameters=given))
+
+
+def test_words_say_what_is_stored(release):
+    assert release.words == [
+        "Each interval holds 9 times in 10; those that hold all at once are wider (joint).",
+        "Centre 1 may be only noise.",
+        "A centre is probably (9 times in 10) as near as is said to where it would be without noise.",
+        "Up to 5% worse than without privacy, if no cluster was missed.",
+        "The k-means cost is about 1,234 (1,200 to 1,270; 9 times in 10), with half of each column's range as the "
+        "unit. Centres that were found on the same counts look a little better than they are.",
+    ]
+
+
+def test_what_cannot_be_told_is_said_with_its_reason(release):
+    few = msgspec.structs.replace(release, errors=msgspec.structs.replace(KNOWN, costs=None))
+    few = untold(few, **{"k-means_cost": "there are too few rows for this level of privacy"})
+    assert few.words[-1] == "The k-means cost cannot be told: there are too few rows for this level of privacy."
+    nothing = untold(msgspec.structs.replace(release, errors=None), errors="no counts")
+    assert nothing.words == ["How far off these numbers are cannot be told: no counts."]
+    assert msgspec.structs.replace(untold(release), errors=None).words == []
+    odd = msgspec.structs.replace(release.certificate, parameters={"k": 2, "not_told": "rubbish"})
+    assert msgspec.structs.replace(release, errors=None, certificate=odd).words == []
+
+
+def test_words_compute_nothing(made, monkeypatch):
+    monkeypatch.setattr("covey.fit.rehearse.rehearsed", lambda _: pytest.fail("a rerun"))
+    assert "without privacy" not in " ".join(made.words)
+    assert places_in_words(made) is None
+    assert "radius_m" not in made.to_geojson()["features"][0]["properties"]
+
+
+def test_sizes_with_their_interval():
+    assert size_words(4120.3, (3990.4, 4249.7)) == "4,120 (3,990 to 4,250)"
+    assert size_words(24.1, (-12.5, 60.2)) == "24 (0 to 61)"
+    assert size_words(24.1, None) == "24"
+    assert size_words(None, None) == "not released"
+
+
+@pytest.mark.parametrize(("excess", "words"), [(0.05, "5%"), (0.0234, "2.3%"), (0.0001, "0.1%"), (2.25, "220%")])
+def test_an_excess_is_never_said_without_its_condition(excess, words):
+    assert excess_words(excess) == f"Up to {words} worse than without privacy, if no cluster was missed"
+
+
+def test_places_in_metres_on_a_map_and_in_units_elsewhere(release):
+    assert places_in_words(release) == ["probably within 560 m", NOWHERE]
+    elsewhere = msgspec.structs.replace(release, columns=["x", "y"])
+    assert places_in_words(elsewhere) == ["probably within 0.005 in x and 0.005 in y", NOWHERE]
+
+
+def test_columns_that_are_no_degrees_have_no_metres(release):
+    domain = {"type": "box", "lower": [-5e5, 0], "upper": [5e5, 1e6]}
+    projected = msgspec.structs.replace(
+        release, certificate=msgspec.structs.replace(release.certificate, domain=domain)
+    )
+    assert "radius_m" not in projected.to_geojson()["features"][0]["properties"]
+    assert places_in_words(projected)[0] == "probably within 25,000 in lon and 25,000 in lat"
+
+
+def test_many_columns_are_told_by_their_ranges():
+    domain = {"type": "box", "lower": [0.0] * 5, "upper": [1.0] * 5}
+    rows = np.random.default_rng(1).random((200, 5))
+    wide = fit(rows, k=1, epsilon=1.0, bounds=(0, 1), random_state=1)
+    wide = msgspec.structs.replace(wide, errors=Errors(radii=[0.06]))
+    assert wide.certificate.domain == domain
+    assert places_in_words(wide) == ["probably within 3% of each column's range"]
+
+
+def test_geojson_says_what_is_known_and_nothing_else(release):
+    first, second = (each["properties"] for each in release.to_geojson()["features"])
+    known = {name: value for name, value in first.items() if name not in ("cluster", "lon", "lat")}
+    assert known == {"size": 4120, "size_low": 3990, "size_high": 4250, "doubtful": False, "radius_m": 557}
+    assert second["doubtful"] is True
+    assert "radius_m" not in second
+    bare = msgspec.structs.replace(release, errors=None, sizes=None)
+    assert set(bare.to_geojson()["features"][0]["properties"]) == {"cluster", "lon", "lat"}
+
+
+def test_columns_called_like_properties_do_not_replace_them(release):
+    named = msgspec.structs.replace(release, columns=["size", "doubtful"])
+    assert centre_properties(named)[1]["size"] == 24
+    assert centre_properties(named)[1]["doubtful"] is True
+
+
+def test_errors_follow_their_centres(release):
+    turned = KNOWN.in_order([1, 0])
+    assert turned.sizes == KNOWN.sizes[::-1]
+    assert turned.joint_sizes == KNOWN.joint_sizes[::-1]
+    assert turned.doubtful == [True, False]
+    assert turned.radii == [None, 0.05]
+    assert (turned.costs, turned.excess) == (KNOWN.costs, KNOWN.excess)
+    assert Errors(doubtful=[True, False]).in_order([1, 0]) == Errors(doubtful=[False, True])
+
+
+def test_the_table_marks_places_and_doubts(release, capsys):
+    show_release(release)
+    told = capsys.readouterr().out
+    first, second = told.splitlines()[4:6]
+    assert "4,120 (3,990 to 4,250)" in first
+    assert "probably within 560 m" in first
+    assert "may be only noise" not in first
+    assert second.rstrip().endswith("place not determined   may be only noise")
+    assert "if no cluster was missed" in " ".join(told.split())
+    show_release(msgspec.structs.replace(release, errors=None))
+    assert "to 4,250" not in capsys.readouterr().out
+
+
+def test_a_drawing_has_rings_whiskers_and_hollow_discs(release, monkeypatch):
+    monkeypatch.setattr("covey.fit.rehearse.rehearsed", lambda _: pytest.fail("a rerun"))
+    axes = Figure().add_subplot()
+    draw_places(axes, release)
+    rings = [each for each in axes.patches if isinstance(each, Ellipse)]
+    assert {(round(each.width, 6), round(each.height, 6)) for each in rings} == {(0.01, 0.01)}
+    draw_centres(axes, release, "AB")
+    faces = [tuple(each.get_facecolor()[0][:3]) for each in axes.collections]
+    assert faces[1] == (1.0, 1.0, 1.0) != faces[0]
+    panel = Figure().add_subplot()
+    draw_sizes(panel, release, "AB")
+    assert [tuple(line.get_xdata()) for line in panel.lines] == [*map(tuple, KNOWN.sizes)]
+    assert "Hollow: may be only noise" in marks(release)
+    bare = msgspec.structs.replace(release, errors=None)
+    assert marks(bare) == ""
+    draw_places(panel, bare)
+    assert not panel.patches
+    assert len(COLOURS) > 2
+    assert sizes_in_words(bare) == ["4,120", "24"]
