@@ -191,7 +191,7 @@ def studio(town: Town, folder: Path, *, zones: Any = None, seed: int | None = No
     found = [of_json("api/levels", page.get("api/levels/3").json()), of_json("api/places", places(page))]
     for seen in (False, True):
         page.post("api/owner", {"on": seen})
-        made = page.post("api/publish", {"level": 3, "k": 3, "objective": "k-means", "name": "for all"}).json()
+        made = page.post("api/publish", {"level": 3, "k": 8 if seen else 3, "objective": "k-means", "name": "for all"}).json()
         place = folder / "published" / made["id"]
         found += [
             of_release(Release.load(place / "release.json")),
@@ -225,7 +225,7 @@ def commands(town: Town, folder: Path) -> Fields:
         told = [
             printed("fit", *usual, "-k", "3", *keyed, "--out", "r.json", "--geojson", "r.geojson"),
             printed("fit", *usual, "-k", "3", *keyed),
-            printed("fit", *usual, "-k", "3", "--errors", "full"),
+            printed("fit", *usual, "-k", "8", "--errors", "full"),
             printed("coreset", *usual, *charged, "--out", "c.json"),
             printed("query", "c.json", "-k", "2", "--centers", "sites.csv", "--forbidden", "park.json"),
             printed("query", "c.json", "--centers", "sites.csv"),

@@ -33,7 +33,7 @@ svg { width: 100%; height: auto; display: block; border: 1px solid var(--line); 
 .mark.hollow { fill: var(--paper); stroke: var(--mark); stroke-width: 2.5; }
 .ring { fill: var(--mark); fill-opacity: .12; stroke: var(--mark); stroke-width: 1.2; }
 .letter { font: 600 13px system-ui, sans-serif; fill: #fff; text-anchor: middle; dominant-baseline: central; }
-.letter.hollow { fill: var(--mark); }
+.mark.hollow + .letter { fill: var(--mark); }
 .edge { font: 11px system-ui, sans-serif; fill: var(--soft); }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
@@ -118,7 +118,7 @@ def picture(release: Release, coreset: Coreset, data: Opened) -> str:
     for i, (x, y) in enumerate(frame(data.flat(release.centres))):
         hollow = " hollow" if i < len(doubtful) and doubtful[i] else ""
         parts.append(f'<circle class="mark{hollow}" cx="{x:g}" cy="{y:g}" r="11"/>')
-        parts.append(f'<text class="letter{hollow}" x="{x:g}" y="{y:g}">{letters(i)}</text>')
+        parts.append(f'<text class="letter" x="{x:g}" y="{y:g}">{letters(i)}</text>')
     parts += edges(frame, data)
     label = f"Map of {len(release.centres)} private centres and the private coreset"
     return f'<svg viewBox="0 0 {WIDTH:g} {frame.height:.0f}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
@@ -163,7 +163,7 @@ def centre_table(release: Release, data: Opened) -> str:
     lower, upper = data.corners()
     head = "".join(f'<th class="right">{escape(name)}</th>' for name in release.columns)
     places = places_in_words(release)
-    head += '<th class="right">rows (noisy)</th>' + ("" if places is None else "<th>place</th>")
+    head += '<th class="right">rows (noisy)</th>' + ("" if places is None else '<th class="place">place</th>')
     doubtful = release.errors.doubtful if release.errors is not None and release.errors.doubtful else ()
     rows = []
     for i, (centre, size) in enumerate(zip(release.centres, sizes_in_words(release), strict=True)):
@@ -171,7 +171,7 @@ def centre_table(release: Release, data: Opened) -> str:
             f'<td class="right">{number(x, high - low)}</td>' for x, low, high in zip(centre, lower, upper, strict=True)
         )
         doubt = f"; {NOISE}" if i < len(doubtful) and doubtful[i] else ""
-        place = "" if places is None else f"<td>{escape(places[i])}</td>"
+        place = "" if places is None else f'<td class="place">{escape(places[i])}</td>'
         rows.append(f'<tr><td>{letters(i)}</td>{cells}<td class="right">{size}{doubt}</td>{place}</tr>')
     return f"<table><tr><th>centre</th>{head}</tr>{''.join(rows)}</table>"
 

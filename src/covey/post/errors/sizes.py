@@ -51,7 +51,8 @@ def cluster_sizes(boxes: CountedBoxes, centres: Floats) -> Sizes:
     sums.uneven += add_up(cut.other[thin], _spread(boxes, cut.box[thin], cut.part[thin]), k)
     sums.uneven += add_up(cut.label[cut.box[thin]], _spread(boxes, cut.box[thin], cut.part[thin]), k)
     uneven = UNEVEN * np.maximum(sums.uneven, 0.0)
-    draws = np.square(sums.noise + uneven) / np.maximum(sums.fourth, 1e-300)
+    squares = np.square(sums.noise + uneven)
+    draws = squares / np.maximum(sums.fourth, 1e-30 * squares + 1e-300)
     return Sizes(sums.sizes, sums.noise, uneven, draws)
 
 

@@ -140,7 +140,7 @@ class LevelSet:
             boxes.points * half + np.array(self.domain.middle),
             boxes.counts,
             cells=boxes.widths * half,
-            noise=BoxNoise.of(boxes),
+            noise=None if self.zoned else BoxNoise.of(boxes),
             columns=self.columns,
             certificate=self._certificate(level, chosen),
         )
