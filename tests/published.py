@@ -188,7 +188,8 @@ def studio(town: Town, folder: Path, *, zones: Any = None, seed: int | None = No
     given = {"data": town.map(), "bounds": BOX, "ledger": book, "dataset": "trips", "zones": zones, "seed": seed}
     page = asking(folder, allow_seeded=True, **given)
     page.look()
-    found = [of_json("api/levels", page.get("api/levels/3").json()), of_json("api/places", places(page))]
+    found = [of_json("api/levels", page.get(f"api/levels/{each}").json()) for each in ("3", "4?k=1")]
+    found.append(of_json("api/places", places(page)))
     for seen in (False, True):
         page.post("api/owner", {"on": seen})
         made = page.post("api/publish", {"level": 3, "k": 8 if seen else 3, "objective": "k-means", "name": "for all"}).json()
