@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from covey.algorithms.grid import from_cells
-from covey.algorithms.kit import Outcome, learn_size
+from covey.algorithms.kit import Outcome, counted, learn_size
 from covey.algorithms.lloyd import LAST_ROUND, count_scale, one_round
 from covey.budget.accounting.plan import Plan, split
 from covey.checks import Positive, Whole
@@ -55,5 +55,5 @@ def hybrid(
     if not pays:
         return replace(found, notes=notes)
     centres, sizes = one_round(curator, found.centres, noises[1])
-    scale = count_scale(curator, noises[1])
-    return Outcome(centres, sizes, {**notes, "sizes_of": LAST_ROUND}, size_scale=scale)
+    notes["sizes_of"] = LAST_ROUND
+    return counted(centres, sizes, scale=count_scale(curator, noises[1]), notes=notes)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from covey.budget.accounting.plan import Plan, split
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.post.errors.boxes import CountedBoxes
+from covey.post.errors.sizes import Sizes
 from covey.private.curator import Curator
 from covey.public import Neighbours
 from covey.published.release import Synopsis
@@ -40,8 +41,13 @@ class Outcome:
     synopsis: Synopsis | None = None
     coreset: LatticeCoreset | None = None
     boxes: CountedBoxes | None = None  # in lattice units: what sizes and their errors come from
-    size_scale: float | None = None  # of the Laplace noise in `sizes`, where each was counted on its own
+    size_law: Sizes | None = None  # `sizes` with the law of their noise, where they are not of boxes
     not_told: str = ""  # why no error can be told, where neither is known
+
+
+def counted(centres: NDArray[np.float64], sizes: NDArray[np.float64], *, scale: float, **rest: Any) -> Outcome:
+    """The outcome of an algorithm that counted each cluster's rows, with Laplace noise of one scale."""
+    return Outcome(centres, sizes, size_law=Sizes.counted(sizes, scale=scale), **rest)
 
 
 def learn_size(curator: Curator, epsilon: Fraction, *, share: tuple[int, int] = SIZE_SHARE) -> tuple[int, Fraction]:

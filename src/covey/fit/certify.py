@@ -16,7 +16,7 @@ from covey.fit.cap import Capped
 from covey.fit.sample import Sampled
 from covey.post.errors.sizes import cluster_sizes
 from covey.public import Domain
-from covey.published.errors import BoxNoise, Errors, from_boxes, from_counts
+from covey.published.errors import BoxNoise, Errors, from_boxes, from_sizes
 from covey.published.release import Certificate, Release, Synopsis, WeightedPoints
 
 NO_COUNTS = "no numbers of rows were released that errors could be computed from"
@@ -84,8 +84,8 @@ def known_errors(
         if request.errors == "none":
             return cluster_sizes(boxes, outcome.centres / domain.limit).sizes, None, {}
         known = from_boxes(boxes, outcome.centres / domain.limit)
-    elif outcome.sizes is not None and outcome.size_scale is not None:
-        known = from_counts(outcome.sizes, scale=outcome.size_scale, rows_per_count=scale)
+    elif outcome.size_law is not None:
+        known = from_sizes(outcome.size_law.of_all(scale))
     else:
         sizes = None if outcome.sizes is None else outcome.sizes * scale
         return sizes, None, {"errors": outcome.not_told or NO_COUNTS}

@@ -13,6 +13,7 @@ from covey.algorithms.auto.shares import Shares, Vector, choose_shares, deviatio
 from covey.algorithms.auto.synopsis import Leaves, count_leaves, inside
 from covey.algorithms.kit import LatticeCoreset, Outcome, learn_size
 from covey.post.distances import add_up, nearest
+from covey.post.errors.flat import FlatBoxes, flat_sizes
 from covey.post.leaves import cluster, kept_weights
 from covey.post.subspace import (
     Subspace,
@@ -94,8 +95,17 @@ def from_subspace(
         "leaves_kept": int(stand.sum()),
         "rounds": len(shares.rounds),
     }
-    sizes = add_up(nearest(points, found.centres), leaves.counts, k)  # of all leaves, as in few columns
-    return Outcome(centres, sizes, notes, coreset=coreset)
+    flat = FlatBoxes(
+        points,
+        leaves.widths,
+        leaves.counts,
+        leaves.scale,
+        middle=middle,
+        axes=subspace.axes,
+        outside=max(subspace.scatter - float(subspace.variances.sum()), 0.0),
+    )
+    sizes = flat_sizes(flat, centres, rng=public_rng)
+    return Outcome(centres, sizes.sizes, notes, coreset=coreset, size_law=sizes)
 
 
 def _where_the_rows_are(curator: Curator, shares: Shares, size: float) -> tuple[Floats, float]:
