@@ -75,8 +75,8 @@ class BoxNoise(msgspec.Struct, frozen=True):
         numbers = self._numbers()
         lists = [each if isinstance(each, list) else [each] for each in numbers]
         same = all(len(each) == many for each, number in zip(lists, numbers, strict=True) if isinstance(number, list))
-        positive = all(math.isfinite(each) and each > 0 for number in (lists[0], lists[2]) for each in number)
-        return same and positive and all(map(math.isfinite, lists[1]))
+        finite = all(math.isfinite(each) for each in (*lists[0], *lists[1], *lists[2]))
+        return same and finite and min(lists[0], default=0) >= 0 and min(lists[2], default=1) > 0
 
     def boxes(self, points: Floats, widths: Floats, counts: Floats) -> CountedBoxes:
         """Boxes in [-1, 1]^d with this noise in their counts."""
