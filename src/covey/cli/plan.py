@@ -90,17 +90,24 @@ def _place(text: str, width: float | None) -> float:
 
 def _percent(share: float) -> str:
     """Two digits: 0.034%, 4.7%, 230%."""
-    return f"{float(f'{100 * share:.2g}'):.12g}%" if share < 10 else "over 1000%"
+    if share > 10:
+        return "over 1000%"
+    return f"{_least(share)}{float(f'{100 * share:.2g}'):.12g}%"
 
 
 def _far(share: float, width: float | None) -> str:
     """A distance, in metres if the domain's width is known."""
     if width is None:
         return _percent(share)
-    if share > 1:
-        return "anywhere"
-    metres = float(f"{share * width:.2g}")
-    return f"{metres:.12g} m" if metres < 1000 else f"{metres / 1000:.12g} km"
+    metres = float(f"{min(share, 1) * width:.2g}")
+    return _least(share) + (f"{metres:.12g} m" if metres < 1000 else f"{metres / 1000:.12g} km")
+
+
+def _least(share: float) -> str:
+    """A sign before what the forecast does not tell from smaller errors."""
+    from covey.theory.forecast import LEAST
+
+    return "<" if share < LEAST * 1.001 else ""
 
 
 def _floor(row: Forecast) -> Bound | None:
@@ -180,10 +187,13 @@ def plan(
     if as_json:
         click.echo(json.dumps(_document(table, wishes, answers, width), indent=2))
         return
+    asked = [forecast(**shape, epsilon=each["epsilon"].usual) for each in answers.values()]
     _tell(table, width)
+    if not all(row.measured for row in (*table, *asked)):
+        click.echo("Some of this lies beyond what was measured: take it with caution.")
     for what, most in wishes.items():
-        asked = _far(most, width) if what == "place" else _percent(most)
-        click.echo(paragraph(f"{WORDS[what]} of at most {asked} should need {_in_words(answers[what], epsilon)}"))
+        wish = _far(most, width) if what == "place" else _percent(most)
+        click.echo(paragraph(f"{WORDS[what]} of at most {wish} should need {_in_words(answers[what], epsilon)}"))
 
 
 def _needs(
@@ -242,8 +252,6 @@ def _tell(table: list[Forecast], width: float | None) -> None:
             "8 of 10 of them."
         )
     )
-    if not all(row.measured for row in table):
-        click.echo("Some of this lies beyond what was measured: take it with caution.")
     if (floor := _floor(first)) is not None:
         click.echo(f"What nobody can beat: {floor.statement} ({floor.source}; here about {floor.value:,.0f}·Δ²).")
 

@@ -109,3 +109,9 @@ def test_a_picture_of_all_three(tmp_path):
     picture = tmp_path / "plan.png"
     run("--error", "5%", "--place-error", "300m", "--extent", "30km", "--plot", str(picture))
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_lies_beyond_the_measured_is_said():
+    assert "beyond what was measured" not in run("--error", "5%")
+    assert "beyond what was measured" in run("--n", "1e9", "--error", "5%")
+    assert "<0.01%" in run("--n", "1e9")

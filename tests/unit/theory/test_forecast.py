@@ -49,7 +49,7 @@ def test_no_line_rises_before_or_after_its_bend():
 @pytest.mark.parametrize("what", MEASURES)
 @pytest.mark.parametrize(("n", "d", "k"), SHAPES)
 def test_a_wish_is_met_and_not_by_much_more(n, d, k, what):
-    most = {"cost": 0.1, "size": 0.2, "place": 0.05}[what]
+    most = {"cost": 0.1, "size": 0.2, "place": 0.1}[what]
 
     def errors(epsilon=0.5, rows=n):
         return getattr(forecast(n=max(rows, k), d=d, k=k, epsilon=epsilon), what)
@@ -130,26 +130,28 @@ def test_the_three_lines_part_the_made_up_fits_as_they_say(benchmark):
         told = benchmark.told(rows, what)
         expected = [getattr(forecast(**{name: row[name] for name in benchmark.SHAPE}), what) for row in told]
         truth = np.array([max(row[what], LEAST) for row in told])
-        below = (truth[:, None] <= np.array(expected) + 1e-12).mean(axis=0)
-        assert below == pytest.approx([0.1, 0.5, 0.9], abs=0.04)
+        lines = np.array(expected)
+        below, not_above = (truth[:, None] < lines * 0.999).mean(axis=0), (truth[:, None] <= lines * 1.001).mean(axis=0)
+        for share, least, most in zip((0.1, 0.5, 0.9), below, not_above, strict=True):  # many are LEAST
+            assert least - 0.03 <= share <= most + 0.03
 
 
 def test_what_is_said_of_the_check_is_what_was_measured(benchmark):
     """docs/guide/choosing.md gives the shares of results/plan_check.json; they follow from its cells and the model."""
     kept = json.loads((ROOT / "benchmarks/results/plan_check.json").read_text())
     assert benchmark.shares(kept["cells"]) == kept["shares"]
+    assert benchmark.shares(benchmark.new(kept["cells"])) == kept["shares_of_new_sets"]
     page = (ROOT / "docs/guide/choosing.md").read_text()
     for cell in kept["cells"]:
         expected = forecast(**{name: cell[name] for name in benchmark.SHAPE})
         for what in MEASURES:
             assert cell["forecast"][what] == pytest.approx(getattr(expected, what), rel=1e-3, abs=1e-5)
-    for what, name in (("cost", "extra cost"), ("size", "size error"), ("place", "place error")):
-        found = kept["shares"][what]
-        row = " | ".join(
-            [f"| {name}", str(found["cells"])]
-            + [f"{found[each]:.0%}" for each in ("in_range", "below_high", "within_a_factor_of_2", "within_30_percent")]
-        )
-        assert row in page
+    columns = ("cells", "in_range", "below_high", "within_a_factor_of_2", "within_30_percent")
+    for group, words in (("shares", ""), ("shares_of_new_sets", ", nine new sets")):
+        for what, name in (("cost", "extra cost"), ("size", "size error"), ("place", "place error")):
+            shares = [kept[group][what][each] for each in columns]
+            row = [f"| {name}{words}", *(str(each) if isinstance(each, int) else f"{each:.0%}" for each in shares)]
+            assert " | ".join(row) in page
     assert kept["shares"]["cost"]["within_30_percent"] >= 0.8
 
 
