@@ -6,8 +6,8 @@
 
 The sets are mixtures of clusters of random number, size, shape and separation, in boxes of 1 to 100 columns, some in a
 corner of the box, with heavy tails or a background, or with another number of clusters than is asked for; made up from
-a seed, never tuned to the sets that are new in the check. For each fit: what the centres cost, how far noisy sizes are from
-the numbers of rows nearest the centres, and how far centres are from those of ordinary k-means.
+a seed, never tuned to the sets that are new in the check. For each fit: what the centres cost, how far noisy sizes are
+from the numbers of rows nearest the centres, and how far centres are from those of ordinary k-means.
 """
 
 from __future__ import annotations

@@ -155,6 +155,15 @@ def test_what_is_said_of_the_check_is_what_was_measured(benchmark):
     assert kept["shares"]["cost"]["within_30_percent"] >= 0.8
 
 
+def test_half_of_the_largest_place_errors_are_those_of_ordinary_k_means(benchmark):
+    """As docs/guide/choosing.md says: up to 4 columns, with n·ε/k of at least 1,000."""
+    told = benchmark.told([row for row in benchmark.results() if row["d"] <= 4], "place")
+    rich = [(row["place"], row["itself"]) for row in told if row["n"] * row["epsilon"] / row["k"] >= 1000]
+    private, ordinary = np.array(rich).T
+    largest = private >= np.quantile(private, 0.9)
+    assert np.mean(ordinary[largest] >= private[largest] / 2) == pytest.approx(0.5, abs=0.02)
+
+
 def test_moved_counts_found_clusters_only(benchmark):
     ordinary = np.array([[-0.8, 0.0], [0.0, 0.0], [0.8, 0.0]])
     private = np.array([[0.8, 0.1], [-0.8, 0.02], [0.1, 0.9]])
