@@ -246,7 +246,7 @@ def test_sums_and_costs_equal_their_twins(data, ball):
     query, rows, *_ = data.draw(cases("voronoi", ball=ball))
     domain, centres = query.domain, query.centres.tolist()
     engine = MemoryEngine(ArrayTable(np.array(rows).reshape(len(rows), domain.dimension)), domain)
-    lattice = [row for block in engine._load() for row in block.T.tolist()]
+    lattice = [row for block in engine.rows() for row in block.T.tolist()]
 
     def distances(row: list[int]) -> list[int]:
         return [sum((x - c) ** 2 for x, c in zip(row, centre, strict=True)) for centre in centres]

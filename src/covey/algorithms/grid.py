@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Annotated
 
@@ -47,10 +48,10 @@ def grid(
     single cell and the centres say little more than where the domain is. With `keep_synopsis` the noisy cells are
     part of the release, to be queried, sampled and clustered again (covey.Coreset).
     """
-    size, left = learn_size(curator, epsilon)
+    size, left, told = learn_size(curator, epsilon)
     noise = DiscreteLaplace(left)
     curator.reserve(Plan((noise.event(),)))
-    return from_cells(
+    found = from_cells(
         curator,
         k=k,
         size=size,
@@ -61,6 +62,7 @@ def grid(
         objective=objective,
         keep_synopsis=keep_synopsis,
     )
+    return replace(found, notes={**found.notes, **told})
 
 
 def from_cells(

@@ -13,6 +13,7 @@ from covey.events import float_at_least
 from covey.fit.cap import Capped
 from covey.fit.sample import Sampled
 from covey.public import Domain
+from covey.published.outside import ROWS_BY_BOUNDS
 from covey.published.release import Certificate, Release, WeightedPoints
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def certify(
     seeded: bool,
 ) -> Release:
     """What is published. Sizes and weights are of the sample, and so are scaled to all rows: free."""
-    notes = outcome.notes if sampled.scale == 1 else of_sample(outcome.notes)
+    notes = outcome.notes if sampled.scale == 1 else of_sample(outcome.notes, sampled.scale)
     notes = {**notes, "sample": sampled.notes} if sampled.notes else notes
     notes = {**notes, "people": capped.notes} if capped.notes else notes
     notes = {**notes, "choice": request.choice} if request.choice is not None else notes
@@ -60,10 +61,14 @@ def certify(
     )
 
 
-def of_sample(notes: Mapping[str, Any]) -> dict[str, Any]:
-    """Bounds on costs hold for the rows that an algorithm met, in their number: of a sample, that must be said."""
+def of_sample(notes: Mapping[str, Any], scale: float) -> dict[str, Any]:
+    """Bounds on costs hold for the rows that an algorithm met, in their number: of a sample, that must be said.
+
+    Rows inside and outside the bounds are scaled to all rows, as sizes are.
+    """
     bounds = ("_error", "_error_one_query", "beyond_the_best")
-    return {f"{name}_of_sample" if name.endswith(bounds) else name: value for name, value in notes.items()}
+    found = {f"{name}_of_sample" if name.endswith(bounds) else name: value for name, value in notes.items()}
+    return found | {name: found[name] * scale for name in ROWS_BY_BOUNDS if name in found}
 
 
 def in_user_units(coreset: LatticeCoreset, domain: Domain, scale: float) -> WeightedPoints:

@@ -17,6 +17,7 @@ from covey.errors import ParameterError
 from covey.events import float_at_least
 from covey.geo.geojson import find_axes
 from covey.post.distances import add_up, nearest
+from covey.post.tails import tail, tail_of_two
 from covey.public import Person
 from covey.published.release import UNCOVERED, Certificate, in_full
 
@@ -73,7 +74,7 @@ def expected(found: LevelSet, level: int, k: int | None) -> dict[str, Any]:
     finest = 2 / found.per_axis
     numbers: dict[str, Any] = {
         "rows_noisy": round(found.rows(level)),
-        "rows_error": tail(float(found.rows_epsilon), 0.05) if not found.zoned else _rows_error(found, strength),
+        "rows_error": _rows_error(found, strength),
         "count_error": tail(strength, 0.05),
         "cell_size": [float(middle * half) for half in found.domain.half],
         "finest_cell": [float(finest * half) for half in found.domain.half],
@@ -85,18 +86,15 @@ def expected(found: LevelSet, level: int, k: int | None) -> dict[str, Any]:
 
 
 def _rows_error(found: LevelSet, strength: float) -> int:
+    """Of rows inside and outside the bounds together, two draws; in zones, of the level's counts by their rates."""
+    if not found.zoned:
+        return tail_of_two(float(found.rows_epsilon), 0.05)
     return math.ceil(1.96 * math.sqrt(float((found.rates**-2.0).sum()) * variance(strength)))
 
 
 def variance(strength: float) -> float:
     """Of discrete Laplace noise: 2p/(1-p)² = 1/(2 sinh²(s/2)), in a form that no epsilon overflows."""
     return 2 * math.exp(-strength) / math.expm1(-strength) ** 2
-
-
-def tail(strength: float, share: float) -> int:
-    """The smallest t with P(|X| > t) <= share for discrete Laplace noise: 2p^(t+1)/(1+p) <= share."""
-    p = math.exp(-strength)
-    return max(0, math.ceil(math.log(share * (1 + p) / 2) / math.log(p) - 1)) if p > 0 else 0
 
 
 def smallest(cells: int, strength: float) -> int:
