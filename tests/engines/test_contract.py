@@ -27,6 +27,8 @@ def rows() -> pd.DataFrame:
     frame = pd.DataFrame(rng.normal(0, 0.3, (700, 2)), columns=NAMES)
     frame.loc[3, "a"], frame.loc[4, "b"], frame.loc[5] = np.nan, np.inf, [-9.0, -0.0]
     frame["who"] = rng.integers(0, 90, len(frame))
+    frame.loc[10:29, ["a", "b"]] = [[1.0, 2.0], [7.0, 2.5]] * 10  # one lattice point, inside the bounds and outside
+    frame.loc[10:29, "who"] = 7
     return frame
 
 

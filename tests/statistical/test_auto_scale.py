@@ -211,9 +211,24 @@ def test_the_number_of_rows_costs_two_per_cent():
     source, noise = SeededSource(31), []
     for _ in range(4000):
         door = make_curator(np.zeros((3000, 1)), epsilon=Fraction(1), source=source)
-        size, left = learn_size(door, Fraction(1), share=auto_high.SIZE_SHARE)
+        size, left, notes = learn_size(door, Fraction(1), share=auto_high.SIZE_SHARE)
         assert left == Fraction(98, 100)
-        noise.append(size - 3000)
+        assert size == notes["rows_inside"] + notes["rows_outside"]
+        noise.append([notes["rows_inside"] - 3000, notes["rows_outside"]])
+    for each in np.array(noise, dtype=float).T:
+        check(laplace_fits, each, 50.0)
+    assert abs(np.corrcoef(np.array(noise).T)[0, 1]) < 0.1
+
+
+def test_rows_outside_cost_two_per_cent_where_their_number_is_public():
+    source, noise = SeededSource(31), []
+    rows = np.concatenate([np.zeros((20, 1)), np.full((10, 1), 7.0)])
+    for _ in range(4000):
+        door = make_curator(rows, epsilon=Fraction(1), source=source, neighbours=Neighbours.REPLACE_ONE)
+        size, left, notes = learn_size(door, Fraction(1))
+        assert (size, left, notes["rows_outside_scale"]) == (30, Fraction(98, 100), 50.0)
+        assert notes["rows_inside"] + notes["rows_outside"] == 30
+        noise.append(notes["rows_outside"] - 10)
     check(laplace_fits, np.array(noise, dtype=float), 50.0)
 
 

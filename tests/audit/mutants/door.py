@@ -83,7 +83,7 @@ MUTANTS = (
         "rows-read-at-once",
         "rows are read when the engine is made, before the charge",
         "private.engines.memory:MemoryEngine.__init__",
-        {"self._blocks: list[Rows] = []": "self._blocks, self._read = read(), None"},
+        {"self._blocks: list[Block] = []": "self._blocks, self._read = read(), None"},
         killer=DOOR + "test_nothing_without_a_reserve",
     ),
     mutant(
@@ -207,7 +207,7 @@ MUTANTS = (
         {
             "self._blocks = self._read()": (
                 "self._blocks = self._read()\n"
-                "        __import__('logging').getLogger('covey').info('%d rows', sum(b.shape[1] for "
+                "        __import__('logging').getLogger('covey').info('%d rows', sum(len(b.outside) for "
                 "b in self._blocks))"
             )
         },

@@ -43,7 +43,11 @@ MUTANTS = (
         "sample-size-from-exact-n",
         "the rate of a sample comes from the exact number of rows",
         "fit.sample:draw_sample",
-        {"n = noisy_size(counter, noise)": "n = noisy_size(counter, noise) * 0 + table.rows()"},
+        {
+            "n = max(SMALLEST_SIZE, int(counter.release(Count(domain), noise)[0]))": (
+                "counter.release(Count(domain), noise)\n        n = table.rows()"
+            ),
+        },
         killer=CHECKS + "test_the_rate_of_a_sample_follows_from_a_noisy_number",
     ),
     mutant(

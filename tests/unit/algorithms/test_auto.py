@@ -142,7 +142,7 @@ def test_shares_follow_from_the_released_number_of_rows_alone(curator_of, monkey
     """The same released size, other rows: the same plans."""
     asked = []
     original = auto_high.learn_size
-    monkeypatch.setattr(auto_high, "learn_size", lambda *a, **b: (5000, original(*a, **b)[1]))
+    monkeypatch.setattr(auto_high, "learn_size", lambda *a, **b: original(*a, **b)._replace(rows=5000, notes={}))
     choose = auto_high.choose_shares
     monkeypatch.setattr(auto_high, "choose_shares", lambda **values: asked.append(values) or choose(**values))
     for rows in (np.empty((0, 6)), groups(3000, 6, 3)):

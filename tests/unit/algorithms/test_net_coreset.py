@@ -95,7 +95,7 @@ def test_few_rows_are_a_normal_release(curator_of, relation, d, n):
 def test_the_sizes_of_slabs_come_from_the_noisy_number_of_rows(curator_of, releases, monkeypatch):
     import covey.algorithms.net_coreset as module
 
-    monkeypatch.setattr(module, "learn_size", lambda _, epsilon: (40_000, epsilon * 24 / 25))
+    monkeypatch.setattr(module, "learn_size", lambda _, epsilon: (40_000, epsilon * 24 / 25, {}))
     asked = []
     for n in (0, 20_000, 100_000):
         curator = curator_of(groups(n, 2), epsilon=Fraction(1), seed=1)
@@ -180,7 +180,7 @@ def test_a_net_without_rows_enough_is_a_grid_that_says_how_many_would_do(curator
 def test_what_is_said_of_too_few_rows_is_the_same_on_neighbours_with_the_same_released_number(curator_of, monkeypatch):
     import covey.algorithms.net_coreset as module
 
-    monkeypatch.setattr(module, "learn_size", lambda _, epsilon: (300, epsilon * 24 / 25))
+    monkeypatch.setattr(module, "learn_size", lambda _, epsilon: (300, epsilon * 24 / 25, {}))
     monkeypatch.setattr(Curator, "_draw", lambda *_: None)  # the number of rows was not asked for, so nothing was paid
     said = {run(curator_of, groups(n, 2), base="net")[1].notes["rows_needed"] for n in (0, 299, 100_000)}
     assert len(said) == 1
