@@ -93,7 +93,7 @@ def test_spark_gives_the_same_releases(algorithm, spark):
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("algorithm", [pytest.param("auto", marks=pytest.mark.slow), "lloyd"])
+@pytest.mark.parametrize("algorithm", [pytest.param("auto", marks=pytest.mark.slow), "grid"])
 def test_spark_counts_people_as_memory_does(algorithm, spark, folder):
     expected = release(rows(), algorithm, **PEOPLE)
     assert release(spark.createDataFrame(rows()).repartition(3), algorithm, **PEOPLE) == expected

@@ -40,8 +40,8 @@ def grid(
     """k centres from one noisy histogram: M = (nε/θ)^(2d/(2+d)) equal cells.
 
     Guarantee: epsilon-DP under add/remove (4% of it for the noisy number of rows that sets M, the rest for the cells)
-    and replace-one (n is public; noise twice as large). Clustering the noisy cells, by k-means or k-median, is free
-    post-processing.
+    and replace-one (n is public, 2% for the rows outside the bounds; noise twice as large). Clustering the noisy cells,
+    by k-means or k-median, is free post-processing.
 
     As printed, M comes from the exact number of rows, so that the shape of the grid itself leaks; here it does not.
     Edge cases: every cell is noised, empty or not, and negative counts are kept; in many dimensions the grid is a

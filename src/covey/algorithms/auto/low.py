@@ -45,11 +45,12 @@ def from_boxes(
 ) -> Outcome:
     """k centres from noisy counts of boxes: of a private tree that is finer where rows are, or of a grid.
 
-    Guarantee: epsilon-DP. In 2 and 3 dimensions a noisy number of rows (2%; public under replace-one) decides whether
-    to look at 4 cells per axis (at most 14%), and what that shows decides between grid and tree: each choice, from
-    released values, starts a plan. A tree takes 45% of the rest for all its splits together and 55% for one count per
-    leaf; a grid takes all of it for its cells. Edge cases: a tree on no rows is a small random one; rows all in one
-    place grow it to the lattice's resolution; counts that do not stand out of the noise weigh nothing in the search.
+    Guarantee: epsilon-DP. In 2 and 3 dimensions a noisy number of rows (2%; under replace-one it is public, and 2%
+    counts those outside the bounds) decides whether to look at 4 cells per axis (at most 14%), and what that shows
+    decides between grid and tree: each choice, from released values, starts a plan. A tree takes 45% of the rest for
+    all its splits together and 55% for one count per leaf; a grid takes all of it for its cells. Edge cases: a tree on
+    no rows is a small random one; rows all in one place grow it to the lattice's resolution; counts that do not stand
+    out of the noise weigh nothing in the search.
     """
     looked = curator.domain.dimension in LOOK
     size, left, told = learn_size(curator, epsilon, share=SIZE_SHARE) if looked else Size(0, epsilon, {})
