@@ -103,7 +103,7 @@ MUTANTS = (
         "streamed-parts-redrawn",
         "every pass over a file draws its parts anew: in the end a row has been in all of them",
         "private.engines.rows:RowEngine.split",
-        {'keyed_words(key, unit, rows.shape[1], purpose="part")': "source.words(rows.shape[1], np.uint64)"},
+        {'keyed_words(key, unit, len(block.outside), purpose="part")': ("source.words(len(block.outside), np.uint64)")},
         killer=CHECKS + "test_parts_of_streamed_rows_are_disjoint_and_stay_the_same",
     ),
     mutant(
