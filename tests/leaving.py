@@ -17,6 +17,7 @@ import msgspec
 import pyarrow.parquet as pq
 
 from covey.algorithms.registry import ALGORITHMS
+from covey.published.outside import ROWS_BY_BOUNDS
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reference" / "what-leaves.md"
@@ -24,7 +25,7 @@ USERS = frozenset(
     {"lon", "lat", "a", "b", "c", "d", "e", "f"}
 )  # names of columns that the tests give: `*` in the table
 KINDS = ("noisy", "rarely noisy", "public", "fresh")
-OF_ALL = ("k", "sample", "people", "zones", "zones_note", "choice", "clustered_again", "reduced_to")
+OF_ALL = ("k", "sample", "people", "zones", "zones_note", "choice", "clustered_again", "reduced_to", *ROWS_BY_BOUNDS)
 Fields = dict[tuple[str, str], list[str]]  # of each section and field, its values
 
 

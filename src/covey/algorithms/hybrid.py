@@ -45,13 +45,13 @@ def hybrid(
     Edge cases: as `grid` and `lloyd`.
     """
     replace_one = curator.neighbours is Neighbours.REPLACE_ONE
-    size, left = learn_size(curator, epsilon)
+    size, left, told = learn_size(curator, epsilon)
     strength = float(left) / (2 if replace_one else 1)  # replace-one doubles every noise of both parts
     pays = strength >= hybrid_threshold(n=max(1, size), d=curator.domain.dimension, k=k, theta=theta, rho=rho)
     noises = [DiscreteLaplace(part) for part in (split(left, 1, 1) if pays else (left,))]
     curator.reserve(Plan(tuple(noise.event() for noise in noises)))
     found = from_cells(curator, k=k, size=size, noise=noises[0], theta=theta, starts=starts, public_rng=public_rng)
-    notes = {**found.notes, "rho": rho, "refined": pays}
+    notes = {**found.notes, "rho": rho, "refined": pays, **told}
     if not pays:
         return replace(found, notes=notes)
     centres, sizes = one_round(curator, found.centres, noises[1])

@@ -20,6 +20,7 @@ from covey.events import Neighbours, exactly
 from covey.files import write_whole
 from covey.geo.geojson import feature_collection, find_axes
 from covey.published.errors import BoxNoise, Errors
+from covey.published.outside import Share, share_outside
 
 FORMAT, VERSION = "covey-release", 1
 MOST_EPSILON = 10**4
@@ -364,6 +365,11 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     def scale(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The middle and half-width of every column's public range: what distances are measured in."""
         return scale_of(self.certificate.domain)
+
+    @property
+    def rows_outside(self) -> Share | None:
+        """The share of the rows that was outside the bounds, (share, low, high), or None if that was not paid for."""
+        return share_outside(self.certificate)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the release as JSON, whole or not at all."""

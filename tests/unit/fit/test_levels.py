@@ -14,11 +14,12 @@ from covey.budget.accounting.promise import Promise
 from covey.fit.slider import USUAL_LEVELS, Cancelled, Level, LevelSet, fine_side, fit_levels, price
 from covey.noise.chain import ChainedLaplace
 from covey.noise.source import SeededSource
+from covey.post.tails import tail
 from covey.private.curator import Curator
 from covey.private.engines.memory import MemoryEngine
 from covey.private.tables.frames import ArrayTable
 from covey.public import resolve_bounds
-from covey.published.levels.words import CHOICES, NOT_COVERED, tail, weaker
+from covey.published.levels.words import CHOICES, NOT_COVERED, weaker
 from covey.queries.counts import CellCounts
 from covey.queries.grid import Grid
 

@@ -54,12 +54,12 @@ def from_subspace(
 ) -> Outcome:
     """k centres: find where the rows are and their main axes, cluster a tree there, then refine in the full space.
 
-    Guarantee: (epsilon, delta)-DP, or epsilon-DP for delta 0. A first plan holds the noisy number of rows (nothing
-    under replace-one); the second, whose shares are chosen from it, everything else. What each release looks at (the
-    centre, radius, axes, boxes and centres) comes from earlier releases; how much noise it gets does not.
+    Guarantee: (epsilon, delta)-DP, or epsilon-DP for delta 0. A first plan holds the noisy numbers of rows inside
+    and outside the bounds; the second, whose shares are chosen from it, everything else. What each release looks at
+    (the centre, radius, axes, boxes and centres) comes from earlier releases; how much noise it gets does not.
     """
     domain = curator.domain
-    size, left = learn_size(curator, epsilon, share=SIZE_SHARE)
+    size, left, told = learn_size(curator, epsilon, share=SIZE_SHARE)
     size = max(size, 1)
     shares = choose_shares(d=domain.dimension, k=k, size=size, epsilon=left, delta=delta, neighbours=curator.neighbours)
     curator.reserve(shares.plan)
@@ -94,6 +94,7 @@ def from_subspace(
         "leaves": len(weights),
         "leaves_kept": int(stand.sum()),
         "rounds": len(shares.rounds),
+        **told,
     }
     flat = FlatBoxes(
         points,

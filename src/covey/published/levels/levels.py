@@ -131,7 +131,7 @@ class LevelSet:
         """Of the noise in `rows`."""
         if self.zoned:
             return float((self.rates**-2.0).sum()) * laplace_variance(1 / float(self.strength(level)))
-        return laplace_variance(1 / float(self.rows_epsilon))
+        return 2 * laplace_variance(1 / float(self.rows_epsilon))  # rows inside and outside the bounds
 
     def coreset(self, level: int, *, chosen: str = "on the slider") -> Coreset:
         """The boxes of a level as weighted points in the units of the data, with the noise of their counts."""
