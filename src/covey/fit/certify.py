@@ -16,9 +16,10 @@ from covey.fit.cap import Capped
 from covey.fit.sample import Sampled
 from covey.post.errors.sizes import cluster_sizes
 from covey.public import Domain
+from covey.published.certificate import Certificate
 from covey.published.errors import BoxNoise, Errors, from_boxes, from_sizes
 from covey.published.outside import ROWS_BY_BOUNDS
-from covey.published.release import Certificate, Release, Synopsis, WeightedPoints
+from covey.published.release import Release, Synopsis, WeightedPoints
 
 NO_COUNTS = "no numbers of rows were released that errors could be computed from"
 SAMPLED = "a fit of a sample is not run again on made-up rows"

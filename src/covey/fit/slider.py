@@ -35,10 +35,10 @@ from covey.private.narrowed.cancellable import CancellableTable
 from covey.private.tables.base import Table
 from covey.private.tables.frames import open_table
 from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
+from covey.published.certificate import Certificate
 from covey.published.levels.files import from_json, to_json
 from covey.published.levels.levels import USUAL_LEVELS, Level, LevelSet, check_levels, price
 from covey.published.levels.words import CHOICES
-from covey.published.release import Certificate
 from covey.queries.zoned import ZonedCells, check_size
 
 __all__ = ["CHOICES", "USUAL_LEVELS", "Cancelled", "Level", "LevelSet", "check_levels", "fit_levels", "price"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from covey.post.tails import tail
 
 if TYPE_CHECKING:
-    from covey.published.release import Certificate
+    from covey.published.certificate import Certificate
 
 ROWS_BY_BOUNDS = ("rows_inside", "rows_outside", "rows_outside_scale")  # the notes of a certificate
 SURE = 0.9

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from covey.published.certificate import in_full
 from covey.published.coreset.coreset import Coreset
-from covey.published.release import Release, in_full
+from covey.published.release import Release
 from covey.studio.data import Opened
 from covey.studio.view import heaviest_first, regions
 from covey.text import how_many, number

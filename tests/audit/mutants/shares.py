@@ -272,7 +272,7 @@ MUTANTS = (
     mutant(
         "merge-drops-a-choice",
         "a merged certificate leaves out how the level of a part was chosen, unless the choice is not covered",
-        "published.release:Certificate._zones_and_choice",
+        "published.certificate:Certificate._zones_and_choice",
         {"in part._own_words():": "in (each for each in part._own_words() if UNCOVERED in each):"},
         killer="unit/published/test_coreset_merge.py::test_a_merge_keeps_what_each_part_says_of_its_zones_and_its_level",
     ),

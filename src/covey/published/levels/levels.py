@@ -19,11 +19,12 @@ from covey.post.distances import add_up
 from covey.post.errors.boxes import CountedBoxes, laplace_variance
 from covey.post.errors.sizes import cluster_sizes
 from covey.public import Domain
+from covey.published.certificate import Certificate
 from covey.published.coreset.coreset import Coreset
 from covey.published.errors import BoxNoise, Known, from_boxes
 from covey.published.levels.cells import Layer, boxes_of, quick_clusters
 from covey.published.levels.words import choice, expected, meaning
-from covey.published.release import Certificate, Release
+from covey.published.release import Release
 
 Floats = NDArray[np.float64]
 MOST_LEVELS = 20

@@ -19,7 +19,7 @@ from covey.geo.geojson import find_axes
 from covey.post.distances import add_up, nearest
 from covey.post.tails import tail, tail_of_two
 from covey.public import Person
-from covey.published.release import UNCOVERED, Certificate, in_full
+from covey.published.certificate import UNCOVERED, Certificate, in_full
 
 if TYPE_CHECKING:
     from covey.published.levels.levels import LevelSet
