@@ -72,7 +72,7 @@ def test_a_coreset_is_in_the_units_of_the_data_and_can_be_asked(rows):
     assert coreset.count(Box((-43, 7), (-43, 7))) == pytest.approx(20_000, rel=0.03)
     cost = coreset.cost(PLACES * 50 + 7)
     true = np.square(rows[:, None] - PLACES).sum(axis=2).min(axis=1).sum()
-    assert cost == pytest.approx(true, rel=0.1)
+    assert cost == pytest.approx(true, rel=0.15)
 
 
 # --- one level at a time ----------------------------------------------------------------------------------------------
