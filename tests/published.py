@@ -192,7 +192,9 @@ def studio(town: Town, folder: Path, *, zones: Any = None, seed: int | None = No
     found.append(of_json("api/places", places(page)))
     for seen in (False, True):
         page.post("api/owner", {"on": seen})
-        made = page.post("api/publish", {"level": 3, "k": 8 if seen else 3, "objective": "k-means", "name": "for all"}).json()
+        made = page.post(
+            "api/publish", {"level": 3, "k": 8 if seen else 3, "objective": "k-means", "name": "for all"}
+        ).json()
         place = folder / "published" / made["id"]
         found += [
             of_release(Release.load(place / "release.json")),
@@ -284,7 +286,7 @@ def _cases() -> Iterator[tuple[str, Case]]:
     yield "levels with zones", Case(partial(levels, zones=ZONES))
     yield "levels of people", Case(partial(levels, person="who"))
     yield "studio", Case(studio)
-    yield "studio with zones", Case(partial(studio, zones=ZONES))
+    yield "studio with zones", Case(partial(studio, zones=ZONES), frozenset({"zones"}))
     yield "seeded studio", Case(partial(studio, seed=7))
     yield "commands", Case(commands)
 

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from covey.estimators import KMeans, KMedian, PrivateCoreset
     from covey.fit.zones import Zones
     from covey.public import Ball, Box, Neighbours, Person
+    from covey.published.certificate import Certificate
     from covey.published.coreset.coreset import Coreset
     from covey.published.coreset.merge import CoresetStream
-    from covey.published.release import Certificate, Release
+    from covey.published.release import Release
     from covey.theory.truthful import truthful_bound
 
 __version__ = "0.1.0"
@@ -53,7 +54,7 @@ __all__ = [
 _HOMES = {  # imported when first used, so that `covey --help` does not wait for scikit-learn
     "Ball": "covey.public",
     "Box": "covey.public",
-    "Certificate": "covey.published.release",
+    "Certificate": "covey.published.certificate",
     "Coreset": "covey.published.coreset.coreset",
     "CoresetStream": "covey.published.coreset.merge",
     "KMeans": "covey.estimators",

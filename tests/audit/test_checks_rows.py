@@ -13,12 +13,13 @@ from covey.noise.source import SeededSource
 from covey.private import covers
 from covey.private.covers import Coverage, cover
 from covey.private.engines.memory import MemoryEngine
-from covey.private.lattice import to_lattice
+from covey.private.engines.rows import add_block
+from covey.private.lattice import to_block, to_lattice
 from covey.private.tables.frames import ArrayTable
 from covey.public import Domain, Neighbours
 from covey.queries.blocks import BlockCentres
 from covey.queries.costs import NegativeCosts
-from covey.queries.counts import CellCounts, Count
+from covey.queries.counts import CellCounts, Count, InsideOutside, Outside
 from covey.queries.cover import Cover
 from covey.queries.grid import Grid
 from covey.queries.intervals import CentreCounts
@@ -50,6 +51,8 @@ def queries(domain: Domain) -> list:
     edges = [limit / 4, limit / 2]
     counts = [
         Count(domain),
+        InsideOutside(domain),
+        Outside(domain),
         CellCounts(Grid(domain, 2)),
         NormCounts(domain, middle, edges),
     ]
@@ -66,9 +69,9 @@ def hard_rows(d: int) -> np.ndarray:
 def totals(query, rows: np.ndarray) -> np.ndarray:
     """The statistic of each row alone."""
     found = np.zeros((len(rows), query.size), dtype=np.int64)
-    lattice = to_lattice(rows.T.copy(), query.domain)
+    block = to_block(rows.T.copy(), query.domain)
     for i, out in enumerate(found):
-        query.accumulate(lattice[:, i : i + 1], out)
+        add_block(query, block.at(slice(i, i + 1)), out)
     return found
 
 
@@ -85,6 +88,18 @@ def test_corner_rows_move_every_statistic_by_at_most_its_sensitivity(d, ball):
             assert far.max() <= bound.linf, type(query)
             assert (far != 0).sum(axis=1).max() <= bound.coordinates, type(query)
             assert not bound.monotone or ((changes >= 0).all(axis=1) | (changes <= 0).all(axis=1)).all(), type(query)
+
+
+@pytest.mark.parametrize("ball", [False, True], ids=["box", "ball"])
+def test_rows_outside_the_bounds_are_counted_and_rows_on_them_are_not(ball):
+    domain = domain_of(2, ball=ball)
+    far = [[1.1, 0.0], [0.0, -2.0], [np.inf, 0.0], [0.0, -np.inf], [np.nan, 0.0], [np.nan, np.nan], [1e308, -1e308]]
+    near = [[1.0, 0.0], [0.0, -1.0], [-0.0, 0.5], [0.0, 0.0], [1.0 + 2e-16, 0.0], [0.6, -0.8], [5e-324, 0.0]]
+    corners = [[1.0, 1.0], [-1.0, 1.0]]
+    for rows, outside in ((far, True), (near, False), (corners, ball)):
+        found = totals(InsideOutside(domain), np.array(rows))
+        assert found.tolist() == [[int(not outside), int(outside)]] * len(rows)
+        assert totals(Outside(domain), np.array(rows)).tolist() == [[int(outside)]] * len(rows)
 
 
 @pytest.mark.parametrize("ball", [False, True], ids=["box", "ball"])

@@ -186,7 +186,7 @@ def publishes_the_exact_size(curator, *, k, epsilon, delta):
 
 def publishes_the_mean(curator, *, k, epsilon, delta):
     pay(curator, DiscreteLaplace(epsilon))
-    rows = np.concatenate(curator._engine._load(), axis=1)
+    rows = np.concatenate(curator._engine.rows(), axis=1)
     return Outcome(np.repeat(rows.mean(axis=1)[None], k, axis=0))
 
 

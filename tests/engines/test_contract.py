@@ -27,6 +27,8 @@ def rows() -> pd.DataFrame:
     frame = pd.DataFrame(rng.normal(0, 0.3, (700, 2)), columns=NAMES)
     frame.loc[3, "a"], frame.loc[4, "b"], frame.loc[5] = np.nan, np.inf, [-9.0, -0.0]
     frame["who"] = rng.integers(0, 90, len(frame))
+    frame.loc[10:29, ["a", "b"]] = [[1.0, 2.0], [7.0, 2.5]] * 10  # one lattice point, inside the bounds and outside
+    frame.loc[10:29, "who"] = 7
     return frame
 
 
@@ -91,7 +93,7 @@ def test_spark_gives_the_same_releases(algorithm, spark):
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("algorithm", [pytest.param("auto", marks=pytest.mark.slow), "lloyd"])
+@pytest.mark.parametrize("algorithm", [pytest.param("auto", marks=pytest.mark.slow), "grid"])
 def test_spark_counts_people_as_memory_does(algorithm, spark, folder):
     expected = release(rows(), algorithm, **PEOPLE)
     assert release(spark.createDataFrame(rows()).repartition(3), algorithm, **PEOPLE) == expected

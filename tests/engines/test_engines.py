@@ -19,7 +19,7 @@ from covey.private.tables import base as tables
 from covey.private.tables.frames import open_table
 from covey.public import Ball, Box, Domain, resolve_bounds
 from covey.queries.costs import NegativeCosts
-from covey.queries.counts import CellCounts, Count, OccupiedCells
+from covey.queries.counts import CellCounts, Count, InsideOutside, OccupiedCells, Outside
 from covey.queries.grid import Grid
 from covey.queries.voronoi import VoronoiSums
 
@@ -48,6 +48,8 @@ def statistics(data: object, bounds: object) -> list[list[int]]:
     unnamed = Domain(middle=domain.middle, half=domain.half, ball=domain.ball)
     return [
         engine.total(Count(unnamed)).tolist(),
+        engine.total(InsideOutside(unnamed)).tolist(),
+        engine.total(Outside(unnamed)).tolist(),
         engine.total(CellCounts(Grid(unnamed, 3))).tolist(),
         engine.total(VoronoiSums(centres, unnamed)).tolist(),
         engine.total(NegativeCosts(centres[None], unnamed)).tolist(),

@@ -21,7 +21,7 @@ from covey.noise.source import OsSource, SeededSource
 from covey.private.engines.memory import MemoryEngine
 from covey.private.tables.frames import open_table
 from covey.public import resolve_bounds
-from covey.queries.counts import CellCounts, Count
+from covey.queries.counts import CellCounts, Count, InsideOutside, Outside
 from covey.queries.grid import Grid
 from covey.queries.voronoi import VoronoiSums
 
@@ -42,11 +42,13 @@ def engine_of(spark_frame):
 
 def queries() -> list:
     centres = np.array([[-0.5, -0.5], [0.4, 0.2], [0.9, -0.9]]) * DOMAIN.limit
-    return [Count(DOMAIN), CellCounts(Grid(DOMAIN, 5)), CellCounts(Grid(DOMAIN, 300)), VoronoiSums(centres, DOMAIN)]
+    counts = [Count(DOMAIN), CellCounts(Grid(DOMAIN, 5)), CellCounts(Grid(DOMAIN, 300)), VoronoiSums(centres, DOMAIN)]
+    return [*counts, InsideOutside(DOMAIN), Outside(DOMAIN)]
 
 
 def test_statistics_are_equal_to_the_bit_whatever_the_partitions(spark):
     rows = frame()
+    rows.loc[:40, "a"], rows.loc[30:60, "b"] = 3.0, np.nan
     memory = MemoryEngine(open_table(rows), DOMAIN)
     for partitions in (1, 7):
         engine = engine_of(spark.createDataFrame(rows).repartition(partitions))

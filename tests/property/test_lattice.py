@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from covey.private.lattice import FARTHEST, to_lattice
+from covey.private.lattice import FARTHEST, to_block, to_lattice
 from covey.public import Domain
 from covey.queries.voronoi import exact_scores, nearest
 
@@ -65,6 +65,28 @@ def test_the_map_is_total_in_range_and_equals_its_twin(case):
         assert max(map(abs, image)) <= domain.limit
         assert sum(x * x for x in image) <= domain.row_l2_squared
         assert sum(map(abs, image)) <= domain.row_l1
+
+
+def outside_by_hand(row: list[float], domain: Domain) -> bool:
+    scaled = [(x - m) / h for x, m, h in zip(row, domain.middle, domain.half, strict=True)]
+    edge = 1 + 0.5 / domain.limit
+    if any(math.isnan(y) or abs(y) > edge for y in scaled):
+        return True
+    squares = 0.0
+    for y in scaled:
+        squares += y * y
+    return domain.ball and math.sqrt(squares) > edge
+
+
+@given(rows_in(), st.data())
+def test_a_flag_equals_its_twin_and_depends_on_its_row_alone(case, data):
+    domain, values = case
+    flags = to_block(values.copy(), domain).outside
+    assert flags.tolist() == [outside_by_hand(row, domain) for row in values.T.tolist()]
+    order = np.array(data.draw(st.permutations(range(values.shape[1]))), dtype=int)
+    assert np.array_equal(to_block(values[:, order], domain).outside, flags[order])
+    padded = np.concatenate([np.full((len(values), 41), np.nan), values], axis=1)
+    assert np.array_equal(to_block(padded, domain).outside[41:], flags)
 
 
 @given(rows_in(), st.data())

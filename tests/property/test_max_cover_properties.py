@@ -61,7 +61,7 @@ def test_a_row_leaves_exactly_once_and_never_comes_back(problem):
     finally:
         covers.Coverage = Coverage
     assert len(found) == len(left) == len(query.sides) * query.picks
-    inside = query.inside(np.concatenate([np.empty((query.domain.dimension, 0), dtype=np.int32), *engine._load()], 1))
+    inside = query.inside(np.concatenate([np.empty((query.domain.dimension, 0), dtype=np.int32), *engine.rows()], 1))
     here = np.ones(inside.shape[1], dtype=bool)
     for number, pick in enumerate(found):  # the twin: rows one by one, gone for good at the first pick that covers them
         gone = here & covered(query, inside, number // query.picks, pick)
@@ -98,7 +98,7 @@ def test_blocks_hold_every_point_above_the_ceiling_with_its_exact_count(problem,
     rows, query, _, seed = problem
     query = Cover(query.domain, (max(query.sides[0], query.domain.limit // 5),), query.reach, 1)
     engine = MemoryEngine(ArrayTable(rows), query.domain)
-    inside = query.inside(np.concatenate([np.empty((query.domain.dimension, 0), dtype=np.int32), *engine._load()], 1))
+    inside = query.inside(np.concatenate([np.empty((query.domain.dimension, 0), dtype=np.int32), *engine.rows()], 1))
     picks, Fixed.held = Fixed(Fraction(1), DELTA), ceiling
     dense, covers.DENSE = covers.DENSE, 64  # many blocks
     tiles, covers.TILES = covers.TILES, 64 if seed % 2 else 2**20

@@ -85,7 +85,7 @@ def test_that_there_are_too_few_rows_is_told_alike_on_neighbours(monkeypatch, cu
     words = []
     import covey.algorithms.kit as module
 
-    monkeypatch.setattr(module, "noisy_size", lambda *_: 210)
+    monkeypatch.setattr(module, "noisy_size", lambda *_: (210, {}))
     for each in (rows, other):
         curator = curator_of(each, neighbours=relation, seed=1)
         notes = net_coreset(curator, k=2, epsilon=Fraction(1), public_rng=public_rng(1), base="net").notes

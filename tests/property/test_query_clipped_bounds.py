@@ -37,7 +37,7 @@ def unit_domain(d: int, *, ball: bool) -> Domain:
 def lattice(domain: Domain, rows: list[tuple[float, ...]]) -> np.ndarray:
     """The rows as the engine holds them, (d, n)."""
     table = ArrayTable(np.array(rows, dtype=np.float64).reshape(len(rows), domain.dimension))
-    blocks = MemoryEngine(table, domain)._load()
+    blocks = MemoryEngine(table, domain).rows()
     return np.concatenate(blocks, axis=1) if blocks else np.empty((domain.dimension, 0), dtype=np.int32)
 
 

@@ -19,7 +19,7 @@ from covey.private.engines.memory import MemoryEngine
 from covey.private.tables.frames import ArrayTable
 from covey.public import Domain, Neighbours
 from covey.queries.costs import NegativeCosts
-from covey.queries.counts import CellCounts, Count, OccupiedCells
+from covey.queries.counts import CellCounts, Count, InsideOutside, OccupiedCells, Outside
 from covey.queries.grid import Grid
 from covey.queries.voronoi import VoronoiSums
 
@@ -83,6 +83,10 @@ def make_query(draw, kind: str, domain: Domain):
 
     if kind == "count":
         return Count(domain)
+    if kind == "inside and outside":
+        return InsideOutside(domain)
+    if kind == "outside":
+        return Outside(domain)
     if kind == "cells":
         return CellCounts(Grid(domain, draw(st.integers(1, 5))))
     if kind == "occupied":
@@ -104,7 +108,7 @@ def cases(draw, kind: str, *, ball: bool):
     return make_query(draw, kind, domain), rows, draw(row), draw(row), draw(st.integers(0, len(rows)))
 
 
-KINDS = ["count", "cells", "occupied", "voronoi", "k-means", "k-median"]
+KINDS = ["count", "inside and outside", "outside", "cells", "occupied", "voronoi", "k-means", "k-median"]
 
 
 @pytest.mark.parametrize("ball", [False, True], ids=["box", "ball"])
@@ -129,6 +133,18 @@ def corner(domain: Domain, sign: int = 1) -> tuple[float, ...]:
 
 def norms(changes: list[int]) -> tuple[int, int, int]:
     return sum(map(abs, changes)), sum(c * c for c in changes), max(map(abs, changes))
+
+
+@pytest.mark.parametrize("d", range(1, 7))
+def test_rows_inside_and_outside_attain_their_bounds(d):
+    domain = unit_domain(d, ball=False)
+    inside, outside = corner(domain), (math.nan,) * d
+    assert moves(InsideOutside(domain), [], [outside]) == [0, 1]
+    assert norms(moves(InsideOutside(domain), [inside], [outside])) == (2, 2, 1)
+    assert norms(moves(Outside(domain), [inside], [outside])) == (1, 1, 1)
+    for query in (InsideOutside(domain), Outside(domain)):
+        bound = query.sensitivity(REPLACE)
+        assert norms(moves(query, [outside], [inside])) == (bound.l1, bound.l2_squared, bound.linf)
 
 
 @pytest.mark.parametrize("d", range(1, 7))
@@ -246,7 +262,7 @@ def test_sums_and_costs_equal_their_twins(data, ball):
     query, rows, *_ = data.draw(cases("voronoi", ball=ball))
     domain, centres = query.domain, query.centres.tolist()
     engine = MemoryEngine(ArrayTable(np.array(rows).reshape(len(rows), domain.dimension)), domain)
-    lattice = [row for block in engine._load() for row in block.T.tolist()]
+    lattice = [row for block in engine.rows() for row in block.T.tolist()]
 
     def distances(row: list[int]) -> list[int]:
         return [sum((x - c) ** 2 for x, c in zip(row, centre, strict=True)) for centre in centres]

@@ -22,9 +22,10 @@ from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.source import SeededSource
 from covey.post.random import public_rng
 from covey.private.curator import Curator
-from covey.private.lattice import to_lattice
+from covey.private.engines.rows import add_block
+from covey.private.lattice import to_block
 from covey.public import Domain, Neighbours, resolve_bounds
-from covey.queries.counts import CellCounts, Count
+from covey.queries.counts import CellCounts, InsideOutside, Outside
 from covey.queries.voronoi import VoronoiSums
 
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
@@ -40,12 +41,12 @@ class Rows:
     unit = None
 
     def __init__(self, rows: list[float], domain: Domain) -> None:
-        self.rows = to_lattice(np.array(rows, dtype=np.float64).reshape(1, -1), domain)
+        self.block = to_block(np.array(rows, dtype=np.float64).reshape(1, -1), domain)
         self.answers: list[tuple[object, np.ndarray]] = []
 
     def total(self, query) -> np.ndarray:
         out = np.zeros(query.size, dtype=np.int64)
-        query.accumulate(self.rows, out)
+        add_block(query, self.block, out)
         self.answers.append((query, out.copy()))
         return out
 
@@ -138,12 +139,14 @@ def no_clustering(monkeypatch):
 
 @pytest.mark.usefixtures("no_clustering")
 def test_grid_has_the_promised_noise_on_two_cells():
-    """Replace-one: n = 80 is public, so the grid has exactly two cells, and their scale is 2/ε."""
+    """Replace-one: n = 80 is public, so the grid has exactly two cells, and their scale is 2/ε; 2% of it goes to rows
+    outside, whose count one replaced row moves by 1."""
     noise = noises(grid, [0.25] * 40 + [-0.25] * 40, relation=REPLACE, runs=RUNS, k=1, starts=1)
-    assert set(noise) == {CellCounts}
+    assert set(noise) == {CellCounts, Outside}
     assert noise[CellCounts].size == 2 * RUNS
     for off, accepted in OFF:
-        assert fits(noise[CellCounts], 2.0 * off) == accepted
+        assert fits(noise[CellCounts], 2.0 / 0.98 * off) == accepted
+        assert fits(noise[Outside], 50.0 * off) == accepted
     left, right = noise[CellCounts][::2], noise[CellCounts][1::2]
     assert abs(np.corrcoef(left, right)[0, 1]) < 4 / math.sqrt(RUNS)
 
@@ -153,12 +156,12 @@ def test_grid_has_the_promised_noise_on_the_number_of_rows_and_the_cells():
     """Add/remove: 1/25 of ε for the number of rows, 24/25 for the cells."""
     noise = noises(grid, [0.25] * 80, relation=ADD, runs=5000, k=1, starts=1)
     for off, accepted in OFF:
-        assert fits(noise[Count], 25 * off) == accepted
+        assert fits(noise[InsideOutside], 25 * off) == accepted
         assert fits(noise[CellCounts], 25 / 24 * off) == accepted
 
 
 @pytest.mark.usefixtures("no_clustering")
-@pytest.mark.parametrize(("relation", "left", "times"), [(ADD, 24 / 25, 1), (REPLACE, 1.0, 2)])
+@pytest.mark.parametrize(("relation", "left", "times"), [(ADD, 24 / 25, 1), (REPLACE, 49 / 50, 2)])
 def test_hybrid_has_the_promised_noise_when_it_refines(relation, left, times):
     rows = [0.25] * 3000
     noise = noises(hybrid, rows, relation=relation, runs=2500, k=1, starts=1, theta=2.0)

@@ -17,7 +17,8 @@ import pytest
 import covey
 from covey.algorithms import registry
 from covey.cli.main import cli
-from covey.published.release import Certificate, Document, Release, Synopsis
+from covey.published.certificate import Certificate
+from covey.published.release import Document, Release, Synopsis
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])

@@ -173,7 +173,7 @@ def ball_coreset(
     )
     if radius_method == "recconcave":
         refuse_recconcave(settings, epsilon=epsilon, delta=delta)
-    size, left = learn_size(curator, epsilon)
+    size, left, told = learn_size(curator, epsilon)
     size = min(size, MOST_ROWS)
     parts = settings.parts(size)
     grid, demand, sizes = settings.rounds(size // parts, epsilon=left, delta=delta, least=settings.least)
@@ -186,6 +186,7 @@ def ball_coreset(
     found = cluster(coreset.points, coreset.weights, k=k, lower=lower, upper=upper, starts=packings)
     last = shares(sizes)[-1]
     notes = {
+        **told,
         "rounds": len(sizes),
         "cells_per_axis": grid.per_axis,
         "parts": parts,

@@ -36,11 +36,11 @@ def blocks(
     centres come in the order of their coordinates. No counts are released, so there are no sizes.
     Edge cases: empty and small blocks answer like any others (queries/blocks.md).
     """
-    size, left = learn_size(curator, epsilon)
+    size, left, told = learn_size(curator, epsilon)
     averages = ClampedAverages(left)
     curator.reserve(Plan((averages.event(),)))
     many = size**0.4 if rule == "gkm" else size / (3 * k)
     most = MOST_VALUES // (k * curator.domain.dimension)
     query = BlockCentres(domain=curator.domain, k=k, blocks=max(1, min(int(many), most)), rounds=rounds)
     centres = curator.average_blocks(query, averages).reshape(k, curator.domain.dimension)
-    return Outcome(centres, None, {"rule": rule, "blocks": query.blocks})
+    return Outcome(centres, None, {"rule": rule, "blocks": query.blocks, **told})

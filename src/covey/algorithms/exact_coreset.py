@@ -46,7 +46,7 @@ def exact_coreset(
     many columns, is refused before the charge, with the numbers.
     """
     grid = Grid(curator.domain, _side(side, dimension=curator.domain.dimension, points=points, centres=k))
-    size, left = learn_size(curator, epsilon)
+    size, left, told = learn_size(curator, epsilon)
     size = min(size, 2**36)
     coresets = WorstErrors(grid, points=points, centres=k, rows=size, objective=objective)
     choice = Exponential(left)
@@ -68,6 +68,7 @@ def exact_coreset(
     limit = float(curator.domain.limit)
     largest = coresets.row_cost * 2.0**coresets.shift / (limit if objective == "k-median" else limit**2)
     notes = {
+        **told,
         "cells_per_axis": grid.per_axis,
         "points": points,
         "candidates": coresets.size,

@@ -41,7 +41,7 @@ def genetic(
     """
     parents = min(parents, candidates)
     most_rounds = whole_number("most_rounds", most_rounds, least=least_rounds, most=10_000)
-    size, left = learn_size(curator, epsilon)
+    size, left, told = learn_size(curator, epsilon)
     rounds = min(most_rounds, max(least_rounds, int(rate * size * float(left) / parents)))
     pick = Exponential(left / (rounds * parents))
     final = Exponential(left / rounds)  # the last round's share pays for a single, surer pick
@@ -54,4 +54,4 @@ def genetic(
             pool[chosen], size=candidates, spread=1 - done / rounds, lower=lower, upper=upper, rng=public_rng
         )
     best = curator.select(NegativeCosts(pool, curator.domain), final)
-    return Outcome(pool[best], None, {"rounds": rounds, "candidates": candidates, "parents": parents})
+    return Outcome(pool[best], None, {"rounds": rounds, "candidates": candidates, "parents": parents, **told})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Annotated
 
@@ -41,18 +42,18 @@ def grid(
     """k centres from one noisy histogram: M = (nε/θ)^(2d/(2+d)) equal cells.
 
     Guarantee: epsilon-DP under add/remove (4% of it for the noisy number of rows that sets M, the rest for the cells)
-    and replace-one (n is public; noise twice as large). Clustering the noisy cells, by k-means or k-median, is free
-    post-processing.
+    and replace-one (n is public, 2% for the rows outside the bounds; noise twice as large). Clustering the noisy cells,
+    by k-means or k-median, is free post-processing.
 
     As printed, M comes from the exact number of rows, so that the shape of the grid itself leaks; here it does not.
     Edge cases: every cell is noised, empty or not, and negative counts are kept; in many dimensions the grid is a
     single cell and the centres say little more than where the domain is. With `keep_synopsis` the noisy cells are
     part of the release, to be queried, sampled and clustered again (covey.Coreset).
     """
-    size, left = learn_size(curator, epsilon)
+    size, left, told = learn_size(curator, epsilon)
     noise = DiscreteLaplace(left)
     curator.reserve(Plan((noise.event(),)))
-    return from_cells(
+    found = from_cells(
         curator,
         k=k,
         size=size,
@@ -63,6 +64,7 @@ def grid(
         objective=objective,
         keep_synopsis=keep_synopsis,
     )
+    return replace(found, notes={**found.notes, **told})
 
 
 def from_cells(

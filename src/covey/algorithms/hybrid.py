@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from covey.algorithms.grid import from_cells
-from covey.algorithms.kit import Outcome, learn_size
+from covey.algorithms.kit import Outcome, counted, learn_size
 from covey.algorithms.lloyd import LAST_ROUND, count_scale, one_round
 from covey.budget.accounting.plan import Plan, split
 from covey.checks import Positive, Whole
@@ -45,15 +45,15 @@ def hybrid(
     Edge cases: as `grid` and `lloyd`.
     """
     replace_one = curator.neighbours is Neighbours.REPLACE_ONE
-    size, left = learn_size(curator, epsilon)
+    size, left, told = learn_size(curator, epsilon)
     strength = float(left) / (2 if replace_one else 1)  # replace-one doubles every noise of both parts
     pays = strength >= hybrid_threshold(n=max(1, size), d=curator.domain.dimension, k=k, theta=theta, rho=rho)
     noises = [DiscreteLaplace(part) for part in (split(left, 1, 1) if pays else (left,))]
     curator.reserve(Plan(tuple(noise.event() for noise in noises)))
     found = from_cells(curator, k=k, size=size, noise=noises[0], theta=theta, starts=starts, public_rng=public_rng)
-    notes = {**found.notes, "rho": rho, "refined": pays}
+    notes = {**found.notes, "rho": rho, "refined": pays, **told}
     if not pays:
         return replace(found, notes=notes)
     centres, sizes = one_round(curator, found.centres, noises[1])
-    scale = count_scale(curator, noises[1])
-    return Outcome(centres, sizes, {**notes, "sizes_of": LAST_ROUND}, size_scale=scale)
+    notes["sizes_of"] = LAST_ROUND
+    return counted(centres, sizes, scale=count_scale(curator, noises[1]), notes=notes)

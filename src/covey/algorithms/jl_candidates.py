@@ -57,7 +57,7 @@ def jl_candidates(
     wanted = min(max(candidates or max(64, 8 * k), 2 * k), MOST_CANDIDATES)
     many = usual_swaps(k) if swaps is None else swaps
     check_pairs(k=k, candidates=wanted)
-    size, left = learn_size(curator, epsilon)
+    size, left, told = learn_size(curator, epsilon)
     size = max(size, 1)
     for_tree, for_counts, for_search, for_means = split(left, *SHARES)
     q = min(d, dimensions or max(1, round(math.log(size) / 2)), MOST_DIMENSIONS)
@@ -70,7 +70,7 @@ def jl_candidates(
     start = first_choice(points, k, rng=public_rng)
     chosen = search.run(curator.project(narrow), points, start, objective="k-means")
     centres, sizes = _means(curator, wide, found, found.points[chosen], noise)
-    notes = {"dimensions": q, "candidates": len(points), "swaps": many, "boxes": found.boxes}
+    notes = {"dimensions": q, "candidates": len(points), "swaps": many, "boxes": found.boxes, **told}
     return Outcome(centres, sizes, notes, not_told=LEFT)
 
 

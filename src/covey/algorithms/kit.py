@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from covey.budget.accounting.plan import Plan, split
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.post.errors.boxes import CountedBoxes
+from covey.post.errors.sizes import Sizes
 from covey.private.curator import Curator
 from covey.public import Neighbours
+from covey.published.outside import ROWS_BY_BOUNDS
 from covey.published.release import Synopsis
-from covey.queries.counts import Count
+from covey.queries.counts import InsideOutside, Outside
 
-SIZE_SHARE = (1, 24)  # of epsilon: 4% for the noisy number of rows, the rest for everything else
+SIZE_SHARE = (1, 24)  # of epsilon: 4% for the noisy numbers of rows inside and outside the bounds
+OUTSIDE_SHARE = (1, 49)  # of epsilon, where the number of rows is public: 2% for those outside the bounds
 SMALLEST_SIZE = 16  # a noisy number of rows is never taken to be less
 
 
@@ -40,30 +43,53 @@ class Outcome:
     synopsis: Synopsis | None = None
     coreset: LatticeCoreset | None = None
     boxes: CountedBoxes | None = None  # in lattice units: what sizes and their errors come from
-    size_scale: float | None = None  # of the Laplace noise in `sizes`, where each was counted on its own
+    size_law: Sizes | None = None  # `sizes` with the law of their noise, where they are not of boxes
     not_told: str = ""  # why no error can be told, where neither is known
 
 
-def learn_size(curator: Curator, epsilon: Fraction, *, share: tuple[int, int] = SIZE_SHARE) -> tuple[int, Fraction]:
-    """The number of rows wherever a paper says n, and what is left of epsilon after it.
+def counted(centres: NDArray[np.float64], sizes: NDArray[np.float64], *, scale: float, **rest: Any) -> Outcome:
+    """The outcome of an algorithm that counted each cluster's rows, with Laplace noise of one scale."""
+    return Outcome(centres, sizes, size_law=Sizes.counted(sizes, scale=scale), **rest)
 
-    Under replace-one the number is public and costs nothing. Under add/remove it is a noisy one, for a small share
-    of epsilon, in a plan of its own, so that everything after may be chosen from it.
+
+class Size(NamedTuple):
+    """The number of rows wherever a paper says n, what is left of epsilon after it, and notes for the certificate."""
+
+    rows: int
+    left: Fraction
+    notes: dict[str, Any]
+
+
+def learn_size(curator: Curator, epsilon: Fraction, *, share: tuple[int, int] = SIZE_SHARE) -> Size:
+    """The number of rows, and how many of them were outside the bounds, for a small share of epsilon.
+
+    In a plan of its own, so that everything after may be chosen from it. Under add/remove a person is in one of two
+    counts, inside and outside, whose noisy sum is the number of rows. Under replace-one that number is public, and
+    only the rows outside are counted, with 2% of epsilon. Proof: queries/counts.md.
     """
-    if curator.neighbours is Neighbours.REPLACE_ONE:
-        curator.reserve(Plan(()))
-        return curator.public_count(), epsilon
-    for_size, left = split(epsilon, *share)
+    for_size, left = _shares(epsilon, curator.neighbours, share)
     noise = DiscreteLaplace(for_size)
     curator.reserve(Plan((noise.event(),)))
-    return noisy_size(curator, noise), left
+    rows, notes = noisy_size(curator, noise)
+    return Size(rows, left, notes)
 
 
 def after_size(epsilon: Fraction, neighbours: Neighbours, *, share: tuple[int, int] = SIZE_SHARE) -> Fraction:
     """What `learn_size` leaves of epsilon, known before it is asked."""
-    return epsilon if neighbours is Neighbours.REPLACE_ONE else split(epsilon, *share)[1]
+    return _shares(epsilon, neighbours, share)[1]
 
 
-def noisy_size(curator: Curator, noise: DiscreteLaplace) -> int:
-    """The number of rows plus noise, at least 16."""
-    return max(SMALLEST_SIZE, int(curator.release(Count(curator.domain), noise)[0]))
+def noisy_size(curator: Curator, noise: DiscreteLaplace) -> tuple[int, dict[str, Any]]:
+    """The number of rows, noisy (at least 16) or public, and notes: the noisy numbers of rows inside and outside."""
+    if curator.neighbours is Neighbours.REPLACE_ONE:
+        size = curator.public_count()
+        outside = int(curator.release(Outside(curator.domain), noise)[0])
+        inside = size - outside
+    else:
+        inside, outside = curator.release(InsideOutside(curator.domain), noise).tolist()
+        size = max(SMALLEST_SIZE, inside + outside)
+    return size, dict(zip(ROWS_BY_BOUNDS, (inside, outside, float(1 / noise.epsilon)), strict=True))
+
+
+def _shares(epsilon: Fraction, neighbours: Neighbours, share: tuple[int, int]) -> tuple[Fraction, ...]:
+    return split(epsilon, *(OUTSIDE_SHARE if neighbours is Neighbours.REPLACE_ONE else share))

@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.algorithms.kit import Outcome
+from covey.algorithms.kit import Outcome, counted
 from covey.budget.accounting.plan import Plan, split
 from covey.checks import OneOf, Whole
 from covey.noise.mechanisms import DiscreteLaplace
@@ -43,11 +43,11 @@ def lloyd(
     centres = STARTS[start](k, lower=lower, upper=upper, rng=public_rng)
     noises[0].check(VoronoiSums(centres, curator.domain).sensitivity(curator.neighbours))  # before anything is spent
     curator.reserve(Plan(tuple(noise.event() for noise in noises)))
-    sizes: NDArray[np.float64] | None = None
+    sizes = np.zeros(k)
     for noise in noises:
         centres, sizes = one_round(curator, centres, noise)
-    scale = count_scale(curator, noises[-1])
-    return Outcome(centres, sizes, {"rounds": rounds, "start": start, "sizes_of": LAST_ROUND}, size_scale=scale)
+    notes = {"rounds": rounds, "start": start, "sizes_of": LAST_ROUND}
+    return counted(centres, sizes, scale=count_scale(curator, noises[-1]), notes=notes)
 
 
 def count_scale(curator: Curator, noise: DiscreteLaplace) -> float:

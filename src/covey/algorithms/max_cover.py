@@ -85,7 +85,7 @@ def max_cover(
         raise ParameterError("growth", f"more than 2^22 grid points would cover a row in {most} dimensions: raise it")
     for_size, left = split(epsilon, 1, 24)
     shares = share_out(left, delta, k=k, domain=domain, averages=averages, final_round=final_round, bound=bound)
-    size, _ = learn_size(curator, epsilon)
+    size, _, told = learn_size(curator, epsilon)
     for plan in shares.plans():
         curator.reserve(plan)
 
@@ -115,6 +115,7 @@ def max_cover(
         "averages": averages,
         "final_round": final_round,
         **shares.notes(for_size),
+        **told,
     }
     return Outcome(centres, sizes, notes, not_told=LEFT)
 

@@ -22,6 +22,7 @@ from covey.post.kmeans import weighted_kmeans
 from covey.post.kmedian import weighted_kmedian
 from covey.post.rings import make_radii, make_rings, rays_in
 from covey.post.starts import sphere_packing
+from covey.post.tails import tail_of_two
 from covey.private.curator import Curator
 from covey.public import Domain, Neighbours
 from covey.queries.grid import MOST_CELLS, Grid
@@ -72,7 +73,7 @@ def net_coreset(
     design = _Design.of(
         curator.domain, k=k, base=base, c=c, rounds=rounds, base_centres=base_centres, error=error, epsilon=epsilon
     )
-    size, left = learn_size(curator, epsilon)
+    size, left, told = learn_size(curator, epsilon)
     for_base, for_slots, for_totals = split(left, exactly(share), (1 - exactly(share)) / 2, (1 - exactly(share)) / 2)
     slots_noise, totals_noise = DiscreteLaplace(for_slots), DiscreteLaplace(for_totals)
     rows = _certain_rows(curator, size, epsilon)
@@ -108,7 +109,8 @@ def net_coreset(
     if base == "net" and not t:
         needed = ceil(design.rows_needed(design.rounds or 1, for_base, curator.neighbours))
         chosen |= {"c": design.c, "too_few_rows": True, "rows_needed": needed}
-    return Outcome(found.centres, found.sizes, {**chosen, **notes, "share": share}, coreset=coreset, not_told=UNCOUNTED)
+    chosen |= {**notes, "share": share, **told}
+    return Outcome(found.centres, found.sizes, chosen, coreset=coreset, not_told=UNCOUNTED)
 
 
 def _net(curator: Curator, design: _Design, rows: int, epsilons: tuple[Fraction, ...]) -> NDArray[np.float64]:
@@ -268,4 +270,4 @@ def _certain_rows(curator: Curator, size: int, epsilon: Fraction) -> int:
     if curator.neighbours is Neighbours.REPLACE_ONE:
         return min(size, MOST_ROWS)
     for_size = split(epsilon, *SIZE_SHARE)[0]
-    return max(0, min(size - ceil(3 / for_size), MOST_ROWS))
+    return max(0, min(size - tail_of_two(float(for_size), 0.1), MOST_ROWS))  # a tenth has two ends

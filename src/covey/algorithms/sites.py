@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.algorithms.kit import Outcome
+from covey.algorithms.kit import Outcome, counted
 from covey.algorithms.local_search import MOST_SWAPS, Search, check_pairs, first_choice, usual_swaps
 from covey.budget.accounting.plan import Plan, split
 from covey.checks import Flag, Later, Whole
@@ -55,12 +55,13 @@ def sites(
     curator.reserve(Plan((*search.events(), *(() if noise is None else (noise.event(),)))))
     start = first_choice(listed, k, rng=public_rng)
     taken = np.sort(search.run(curator, listed, start, objective=objective))
-    counts, scale = None, None
-    if noise is not None:
-        query = CentreCounts(listed[taken], curator.domain)
-        counts = curator.release(query, noise).astype(np.float64)
-        scale = float(query.sensitivity(curator.neighbours).l1 / noise.epsilon)
-    return Outcome(listed[taken], counts, {"site_numbers": taken.tolist(), "swaps": search.swaps}, size_scale=scale)
+    notes = {"site_numbers": taken.tolist(), "swaps": search.swaps}
+    if noise is None:
+        return Outcome(listed[taken], None, notes)
+    query = CentreCounts(listed[taken], curator.domain)
+    counts = curator.release(query, noise).astype(np.float64)
+    scale = float(query.sensitivity(curator.neighbours).l1 / noise.epsilon)
+    return counted(listed[taken], counts, scale=scale, notes=notes)
 
 
 def some_sites(lower: Floats, upper: Floats, k: int, rng: np.random.Generator) -> dict[str, Any]:

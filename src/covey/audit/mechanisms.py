@@ -24,7 +24,7 @@ from covey.noise.gaps import kept
 from covey.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, ThresholdedLaplace
 from covey.noise.source import Source
 from covey.public import Neighbours, resolve_bounds
-from covey.queries.counts import CellCounts, Count
+from covey.queries.counts import CellCounts, Count, InsideOutside, Outside
 from covey.queries.grid import Grid
 from covey.queries.voronoi import VoronoiSums
 
@@ -33,7 +33,7 @@ Draw = Callable[[int, Source], tuple[Features, Features]]
 ROWS = 7  # on the smaller neighbour; any number would do
 RATE = Fraction(1, 4)  # of the sample
 DELTA = Fraction(1, 100)  # of the threshold: large, so that its event is seen
-EXPONENTIAL_WEIGHT = 27  # three quarters, as there are nine others: it tells all of its epsilon in rare events only
+EXPONENTIAL_WEIGHT = 33  # three quarters, as there are eleven others: it tells all of its epsilon in rare events only
 UNITS = 64  # of utility that one person can move: candidates can then be set apart finely
 
 
@@ -54,6 +54,8 @@ def experiments(epsilon: float, *, trials: int) -> list[Experiment]:
     claim = Claim(epsilon)
     return [
         Experiment("count", claim, _count(exact)),
+        Experiment("inside and outside", claim, _sides(exact, Neighbours.ADD_REMOVE)),
+        Experiment("outside, replace-one", claim, _sides(exact, Neighbours.REPLACE_ONE)),
         Experiment("histogram, one cell", claim, _histogram(exact, Neighbours.ADD_REMOVE)),
         Experiment("histogram, replace-one", claim, _histogram(exact, Neighbours.REPLACE_ONE)),
         Experiment(
@@ -89,6 +91,21 @@ def _count(epsilon: Fraction) -> Draw:
             mechanism.add(np.full(trials, rows, dtype=np.int64), sensitivity, source) for rows in (ROWS + 1, ROWS)
         )
         return _lines(ours), _lines(theirs)
+
+    return draw
+
+
+def _sides(epsilon: Fraction, neighbours: Neighbours) -> Draw:
+    """Rows inside and outside the bounds, with and without somebody outside; where the number of rows is public, those
+    outside alone, when somebody inside becomes somebody outside."""
+    mechanism, domain = DiscreteLaplace(epsilon), _cube().domain
+    both = neighbours is Neighbours.ADD_REMOVE
+    sensitivity = (InsideOutside(domain) if both else Outside(domain)).sensitivity(neighbours)
+    ours, theirs = np.array([[ROWS, 1], [ROWS, 0]])[:, 0 if both else 1 :]
+
+    def draw(trials: int, source: Source) -> tuple[Features, Features]:
+        first, second = (mechanism.add(np.tile(each, (trials, 1)), sensitivity, source) for each in (ours, theirs))
+        return first.astype(np.float64), second.astype(np.float64)
 
     return draw
 

@@ -130,7 +130,7 @@ class Watched(Curator):
         return narrower
 
     def _coins(self) -> Source:
-        blocks = self._engine._load() if isinstance(self._engine, MemoryEngine) else []
+        blocks = self._engine.rows() if isinstance(self._engine, MemoryEngine) else []
         return self._tape.coins(np.concatenate([np.empty((self.domain.dimension, 0), np.int32), *blocks], axis=1))
 
     def _note(self, verb: str, what: Any) -> None:

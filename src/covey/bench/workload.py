@@ -132,7 +132,7 @@ def plain_grid(
     curator: Curator, *, k: int, epsilon: Fraction, public_rng: np.random.Generator, starts: int, theta: float = 10.0
 ) -> Outcome:
     """`grid` as printed: Lloyd's algorithm alone on the noisy cells, without Covey's swaps of centres."""
-    size, left = learn_size(curator, epsilon)
+    size, left, _ = learn_size(curator, epsilon)
     cell_noise, strength = DiscreteLaplace(left), float(left)
     curator.reserve(Plan((cell_noise.event(),)))
     cells = Grid(curator.domain, cells_per_axis(curator.domain, size=size, epsilon=strength, theta=theta))
@@ -149,7 +149,7 @@ def forced_hybrid(
     curator: Curator, *, k: int, epsilon: Fraction, public_rng: np.random.Generator, starts: int, theta: float = 10.0
 ) -> Outcome:
     """`hybrid` that never falls back: always a grid with half of epsilon and then a round with the other half."""
-    size, left = learn_size(curator, epsilon)
+    size, left, _ = learn_size(curator, epsilon)
     noises = [DiscreteLaplace(part) for part in split(left, 1, 1)]
     curator.reserve(Plan(tuple(noise.event() for noise in noises)))
     found = from_cells(curator, k=k, size=size, noise=noises[0], theta=theta, starts=starts, public_rng=public_rng)

@@ -44,10 +44,12 @@ OPTIONS = {  # what the command line calls the parameters of the library
         for name in (
             *("epsilon", "delta", "bounds", "algorithm", "method", "objective", "neighbours", "dataset"),
             *("lon", "lat", "plot", "sample", "person", "zones", "engine", "key", "centers", "n"),
-            *("basemap", "port", "host"),
+            *("basemap", "port", "host", "error", "extent"),
         )
     },
     "rows_per_person": "--rows-per-person",
+    "size_error": "--size-error",
+    "place_error": "--place-error",
 }
 GUARANTEES = {"pure": "epsilon", "approximate": "(epsilon, delta)", "either": "epsilon, or (epsilon, delta)"}
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}

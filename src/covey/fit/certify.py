@@ -16,8 +16,10 @@ from covey.fit.cap import Capped
 from covey.fit.sample import Sampled
 from covey.post.errors.sizes import cluster_sizes
 from covey.public import Domain
-from covey.published.errors import THINNED, BoxNoise, Errors, from_boxes, from_counts
-from covey.published.release import Certificate, Release, Synopsis, WeightedPoints
+from covey.published.certificate import Certificate
+from covey.published.errors import THINNED, BoxNoise, Errors, from_boxes, from_sizes
+from covey.published.outside import ROWS_BY_BOUNDS
+from covey.published.release import Release, Synopsis, WeightedPoints
 
 NO_COUNTS = "no numbers of rows were released that errors could be computed from"
 SAMPLED = "a fit of a sample is not run again on made-up rows"
@@ -39,7 +41,7 @@ def certify(
 ) -> Release:
     """What is published, with its errors. Sizes and weights are of the sample, and so are scaled to all rows: free."""
     sizes, errors, not_told = known_errors(request, outcome, domain, scale=sampled.scale)
-    notes = outcome.notes if sampled.scale == 1 else of_sample(outcome.notes)
+    notes = outcome.notes if sampled.scale == 1 else of_sample(outcome.notes, sampled.scale)
     notes = {**notes, "sample": sampled.notes} if sampled.notes else notes
     notes = {**notes, "people": capped.notes} if capped.notes else notes
     notes = {**notes, "choice": request.choice} if request.choice is not None else notes
@@ -83,8 +85,8 @@ def known_errors(
         if request.errors == "none":
             return cluster_sizes(boxes, outcome.centres / domain.limit).sizes, None, {}
         known = from_boxes(boxes, outcome.centres / domain.limit)
-    elif outcome.sizes is not None and outcome.size_scale is not None:
-        known = from_counts(outcome.sizes, scale=outcome.size_scale, rows_per_count=scale)
+    elif outcome.size_law is not None:
+        known = from_sizes(outcome.size_law.of_all(scale))
     else:
         sizes = None if outcome.sizes is None else outcome.sizes * scale
         return sizes, None, {"errors": outcome.not_told or NO_COUNTS}
@@ -105,10 +107,14 @@ def _rerun(
     return errors if found is None else with_reruns(errors, found)
 
 
-def of_sample(notes: Mapping[str, Any]) -> dict[str, Any]:
-    """Bounds on costs hold for the rows that an algorithm met, in their number: of a sample, that must be said."""
+def of_sample(notes: Mapping[str, Any], scale: float) -> dict[str, Any]:
+    """Bounds on costs hold for the rows that an algorithm met, in their number: of a sample, that must be said.
+
+    Rows inside and outside the bounds are scaled to all rows, as sizes are.
+    """
     bounds = ("_error", "_error_one_query", "beyond_the_best")
-    return {f"{name}_of_sample" if name.endswith(bounds) else name: value for name, value in notes.items()}
+    found = {f"{name}_of_sample" if name.endswith(bounds) else name: value for name, value in notes.items()}
+    return found | {name: found[name] * scale for name in ROWS_BY_BOUNDS if name in found}
 
 
 def _scaled(outcome: Outcome, scale: float) -> Synopsis:

@@ -18,10 +18,11 @@ from covey.post.errors.boxes import CountedBoxes
 from covey.post.errors.reruns import Again, Reruns, rerun
 from covey.post.random import public_rng
 from covey.public import Ball, Bounds
+from covey.published.certificate import Certificate
 from covey.published.coreset.coreset import Coreset
 from covey.published.errors import Errors
 from covey.published.levels.levels import Level, LevelSet
-from covey.published.release import Certificate, Release
+from covey.published.release import Release
 
 Floats = NDArray[np.float64]
 LEVELS = "levels"  # the algorithm of a slider's certificates

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.algorithms.kit import noisy_size
+from covey.algorithms.kit import SMALLEST_SIZE
 from covey.budget.accounting.amplify import SMALLEST_RATE
 from covey.budget.accounting.plan import Plan, Reserve, split
 from covey.budget.accounting.promise import Promise
@@ -27,6 +27,7 @@ from covey.private.curator import Curator
 from covey.private.narrowed.sample import SampledTable
 from covey.private.tables.base import Table
 from covey.public import Domain, Neighbours
+from covey.queries.counts import Count
 
 USUAL_TARGET = Fraction(1, 20)
 LARGEST_SIZE = 10**12
@@ -139,7 +140,7 @@ def draw_sample(
         rehearse(run, table, domain, left)
         counter = session.counter(table, domain, counting)
         counter.reserve(Plan((noise.event(),)))
-        n = noisy_size(counter, noise)
+        n = max(SMALLEST_SIZE, int(counter.release(Count(domain), noise)[0]))
         notes |= {"rows_noisy": n, "epsilon_of_rows": float_at_least(counting.promise.epsilon)}
         rate = max(SMALLEST_RATE, Fraction(min(n, _size(wish, k=k, d=domain.dimension, n=n, epsilon=left.epsilon)), n))
     notes |= _target_note(wish) | {"rate": float_at_least(rate)}

@@ -1,7 +1,8 @@
 """Privacy levels to slide between, for the price of the least private one. Proofs: slider.md and noise/chain.md.
 
-One noisy number of rows sets a grid; one chained histogram on it has every level. Whatever is then shown of a level
-(boxes, coreset, centres) is computed from that level's counts alone: choosing k, the objective and the level is free.
+One noisy number of rows, inside the bounds and outside, sets a grid; one chained histogram on it has every level.
+Whatever is then shown of a level (boxes, coreset, centres) is computed from that level's counts alone: choosing k, the
+objective and the level is free.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ from covey.private.narrowed.cancellable import CancellableTable
 from covey.private.tables.base import Table
 from covey.private.tables.frames import open_table
 from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
+from covey.published.certificate import Certificate
 from covey.published.levels.files import from_json, to_json
 from covey.published.levels.levels import USUAL_LEVELS, Level, LevelSet, check_levels, price
 from covey.published.levels.words import CHOICES
-from covey.published.release import Certificate
 from covey.queries.zoned import ZonedCells, check_size
 
 __all__ = ["CHOICES", "USUAL_LEVELS", "Cancelled", "Level", "LevelSet", "check_levels", "fit_levels", "price"]
@@ -230,14 +231,14 @@ def _run(
     curator = session.door(kept, domain, reserve, engine=engine)
     watch.step(0, "paying and reading rows")
     curator.reserve(Plan((rows_noise.event(),)))
-    rows = noisy_size(curator, rows_noise)
+    rows, sides = noisy_size(curator, rows_noise)
     watch.step(1, "counting rows per cell")
     parts = fine_side(domain, rows=rows, epsilon=float(each[-1])) if side is None else side
     query = ZonedCells.of(domain, parts, None if thinning is None else thinning.regions)
     curator.reserve(Plan((chain.event(),)))
     counts = curator.release_chain(query, chain)
     watch.step(2, "writing down the levels")
-    notes = {"levels": [list(level) for level in levels], "cells_per_axis": parts, "rows_noisy": rows}
+    notes = {"levels": [list(level) for level in levels], "cells_per_axis": parts, "rows_noisy": rows, **sides}
     notes |= {} if person.column is None else {"rows_per_person": person.rows}
     certificate = Certificate(
         algorithm="levels",

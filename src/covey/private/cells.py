@@ -13,6 +13,7 @@ from covey.noise.source import Source
 from covey.private.engines.base import Sealed
 from covey.queries.base import KeyedQuery, Query
 from covey.queries.blocks import BlockCentres
+from covey.queries.counts import InsideOutside
 from covey.queries.grid import MOST_CELLS, Grid
 from covey.queries.projection import Projection
 from covey.queries.tree import TreeLeaves
@@ -79,6 +80,8 @@ class CellEngine(Sealed):
             yield self._grid.lattice_points(cells[place])
 
     def total(self, query: Query) -> Integers:
+        if isinstance(query, InsideOutside):
+            raise ParameterError("query", "rows on cells do not tell which were outside the bounds: count them before")
         out = np.zeros(query.size, dtype=np.int64)
         for rows in self._rows():
             query.accumulate(rows, out)

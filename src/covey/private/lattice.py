@@ -1,15 +1,22 @@
 """Rows -> integers: the total map between the rows and everything else. Proof: lattice.md.
 
 No floating-point number passes from here to the noise. Whatever a row holds (NaN, infinities, -0.0, numbers far outside
-the domain, integers of any size, missing values) it gets a lattice point; nothing ever raises because of a row.
+the domain, integers of any size, missing values) it gets a lattice point, and a flag that says whether it had to be
+moved there from outside; nothing ever raises because of a row.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from covey.private.engines.base import Sealed
 from covey.public import Domain
+from covey.queries.base import Flags, Rows
 
 FARTHEST = 2.0**26  # of a ball's radius; a coordinate beyond is moved here first, so that squares stay finite
 
@@ -17,34 +24,61 @@ FARTHEST = 2.0**26  # of a ball's radius; a coordinate beyond is moved here firs
 CHUNK_VALUES = 2**15  # that are converted at once: they stay in the cache
 
 
-def to_lattice(values: NDArray[np.float64], domain: Domain) -> NDArray[np.int32]:
-    """Lattice points of (d, n) numbers, one column per row; see `snapped`. In chunks, which never show."""
-    rows = np.empty(values.shape, dtype=np.int32)
+@dataclass(frozen=True, repr=False)
+class Block(Sealed):
+    """Lattice rows (d, n), and which of them were outside the bounds before they were moved to the lattice."""
+
+    rows: Rows
+    outside: Flags
+
+    def at(self, places: Any) -> Block:
+        """Some of the rows: a slice, their places, or which to take."""
+        return Block(self.rows[:, places], self.outside[places])
+
+    def mapped(self, change: Callable[[Rows], Rows]) -> Block:
+        """The rows' images; outside is who was."""
+        return Block(change(self.rows), self.outside)
+
+
+def to_block(values: NDArray[np.float64], domain: Domain) -> Block:
+    """Lattice points and flags of (d, n) numbers, one column per row; see `snapped`. In chunks, which never show."""
+    block = Block(np.empty(values.shape, dtype=np.int32), np.empty(values.shape[1], dtype=np.bool_))
     step = max(256, CHUNK_VALUES // max(1, len(values)))
     for start in range(0, values.shape[1], step):
-        rows[:, start : start + step] = snapped(values[:, start : start + step], domain)
-    return rows
+        some = slice(start, start + step)
+        block.rows[:, some], block.outside[some] = snapped(values[:, some], domain)
+    return block
 
 
-def snapped(values: NDArray[np.float64], domain: Domain) -> NDArray[np.int32]:
+def to_lattice(values: NDArray[np.float64], domain: Domain) -> Rows:
+    """Lattice points of (d, n) numbers, for whoever does not ask which were outside."""
+    return to_block(values, domain).rows
+
+
+def snapped(values: NDArray[np.float64], domain: Domain) -> tuple[NDArray[np.float64], Flags]:
     """Lattice points of (d, n) numbers, one column per row. Total: NaN goes to the middle, infinities to the edge.
 
-    Each column of the result depends on the same column of `values` alone, whatever the batch: only elementwise
+    A row is outside if it has a NaN, or lies beyond the bounds by more than half a step of the lattice: rounding is not
+    moving. Each column of the result depends on the same column of `values` alone, whatever the batch: only elementwise
     IEEE operations, in a fixed order.
     """
+    edge = 1.0 + 0.5 / domain.limit
     with np.errstate(all="ignore"):
         scaled = values - np.array(domain.middle)[:, None]
         scaled /= np.array(domain.half)[:, None]
+        inside = (np.abs(scaled) <= edge).all(axis=0)  # a NaN is not
         np.copyto(scaled, 0.0, where=np.isnan(scaled))
         if not domain.ball:
             np.clip(scaled, -1.0, 1.0, out=scaled)
             scaled *= domain.limit
             np.rint(scaled, out=scaled)
-            return np.asarray(scaled, dtype=np.int32)
+            return scaled, ~inside
         np.clip(scaled, -FARTHEST, FARTHEST, out=scaled)
         squared = np.zeros(scaled.shape[1])
         for coordinate in scaled:  # one by one: the order of a reduction could depend on the batch
             squared += coordinate * coordinate
-        scaled *= domain.limit / np.maximum(np.sqrt(squared), 1.0)
+        norm = np.sqrt(squared)
+        inside &= norm <= edge
+        scaled *= domain.limit / np.maximum(norm, 1.0)
         np.trunc(scaled, out=scaled)  # toward the middle, so that the norm holds in integers
-        return np.asarray(scaled, dtype=np.int32)
+        return scaled, ~inside

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from covey.errors import ParameterError
 from covey.geo.geojson import find_axes
+from covey.published.certificate import in_full
 from covey.published.coreset.coreset import Coreset
-from covey.published.release import Release, in_full
+from covey.published.release import Release
 from covey.published.sentences import NOISE, often
 from covey.published.show import corners
 

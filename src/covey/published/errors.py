@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from covey.post.distances import Floats, Objective
-from covey.post.errors.boxes import CountedBoxes, laplace_variance
+from covey.post.errors.boxes import CountedBoxes
 from covey.post.errors.costs import cost_interval
-from covey.post.errors.doubt import CHANCE, doubtful
+from covey.post.errors.doubt import doubtful
 from covey.post.errors.mixture import fit_mixture, likely_places
 from covey.post.errors.quantiles import LEVEL
 from covey.post.errors.sizes import Sizes, cluster_sizes
@@ -81,8 +82,8 @@ class BoxNoise(msgspec.Struct, frozen=True):
         numbers = self._numbers()
         lists = [each if isinstance(each, list) else [each] for each in numbers]
         same = all(len(each) == many for each, number in zip(lists, numbers, strict=True) if isinstance(number, list))
-        positive = all(math.isfinite(each) and each > 0 for number in (lists[0], lists[2]) for each in number)
-        return same and positive and all(map(math.isfinite, lists[1]))
+        finite = all(math.isfinite(each) for each in (*lists[0], *lists[1], *lists[2]))
+        return same and finite and min(lists[0], default=0) >= 0 and min(lists[2], default=1) > 0
 
     def boxes(self, points: Floats, widths: Floats, counts: Floats) -> CountedBoxes:
         """Boxes in [-1, 1]^d with this noise in their counts."""
@@ -126,31 +127,22 @@ def from_boxes(boxes: CountedBoxes, centres: Floats) -> Known:
             costs[objective] = (found.cost, found.low, found.high)
         else:
             reasons[f"{objective} cost"] = found.why
-    scale = _short(boxes.scales)
-    errors = Errors(
-        count_scale=scale if isinstance(scale, float) else None,
-        sizes=_pairs(sizes.intervals()),
-        joint_sizes=_pairs(sizes.joint()),
-        doubtful=doubtful(boxes, centres, sizes).tolist(),
-        costs=costs or None,
-    )
-    return Known(sizes.sizes, errors, reasons)
+    errors = _of_sizes(sizes, doubtful(boxes, centres, sizes))
+    return Known(sizes.sizes, msgspec.structs.replace(errors, costs=costs or None), reasons)
 
 
-def from_counts(counts: Floats, *, scale: float, rows_per_count: float = 1.0) -> Known:
-    """Of sizes that were counted one by one, with Laplace noise of one scale, in all rows or in a sample of them."""
-    alike = np.ones(len(counts))
-    drawn = np.maximum(counts, 0.0) * rows_per_count * (rows_per_count - 1)
-    noise = laplace_variance(scale) * rows_per_count**2 + drawn
-    sizes = Sizes(counts * rows_per_count, noise, 0 * alike, alike)
-    chance = np.exp(-np.maximum(counts, 0.0) / scale) / 2  # that an empty cluster counts as much
-    errors = Errors(
-        count_scale=scale * rows_per_count,
+def from_sizes(sizes: Sizes) -> Known:
+    """What is known where the rows of clusters were counted, but not where they are."""
+    return Known(sizes.sizes, _of_sizes(sizes, sizes.small()), {f"{each} cost": NO_BOXES for each in OBJECTIVES})
+
+
+def _of_sizes(sizes: Sizes, doubtful: NDArray[np.bool_]) -> Errors:
+    return Errors(
+        count_scale=sizes.scale,
         sizes=_pairs(sizes.intervals()),
         joint_sizes=_pairs(sizes.joint()),
-        doubtful=(chance >= CHANCE).tolist(),
+        doubtful=doubtful.tolist(),
     )
-    return Known(sizes.sizes, errors, dict.fromkeys((f"{each} cost" for each in OBJECTIVES), NO_BOXES))
 
 
 def _pairs(intervals: Floats) -> list[Interval]:

@@ -21,6 +21,9 @@ def show_release(release: Release) -> None:
     algorithm = certificate.algorithm + (f" ({chosen})" if chosen else "")
     sys.stdout.write(f"{release.objective} by {algorithm}: {len(release.centres)} centres to publish\n\n")
     show_centres(release)
+    outside = release.rows_outside
+    if outside is not None:
+        sys.stdout.write(f"\n{paragraph(str(outside))}\n")
     sys.stdout.write(f"\n{paragraph(certificate.statement)}\n\n")
     if crowded := columns_at_an_end(release):
         where = f"Most rows seem to lie at an end of the range of {', '.join(crowded)}, where rows outside are moved"

@@ -12,6 +12,7 @@ from covey.public import Domain, Neighbours
 from covey.queries.grid import Grid
 
 Rows = NDArray[np.int32]  # lattice rows behind the door, one *column* per row: shape (d, n)
+Flags = NDArray[np.bool_]  # one for each row: whether it was outside the bounds before it was moved to the lattice
 
 
 class Query(Protocol):

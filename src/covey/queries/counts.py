@@ -1,4 +1,4 @@
-"""How many rows there are, in all or in each cell of a public grid. Proof: counts.md."""
+"""How many rows there are: in all, inside and outside the bounds, in each cell of a public grid. Proof: counts.md."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from covey.errors import ParameterError
 from covey.events import Sensitivity
 from covey.public import Domain, Neighbours
-from covey.queries.base import Rows
+from covey.queries.base import Flags, Rows
 from covey.queries.grid import MOST_CELLS, OnGrid
 
 
@@ -47,6 +47,41 @@ class Count:
 
     def accumulate(self, rows: Rows, out: NDArray[np.int64]) -> None:
         out[0] += rows.shape[1]
+
+
+@dataclass(frozen=True)
+class InsideOutside:
+    """The number of rows inside the bounds, and of those that the lattice's map had to move there."""
+
+    domain: Domain
+    name: str = "rows inside and outside the bounds"
+    size: int = 2
+
+    def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        return one_unit(neighbours)
+
+    def tally(self, outside: Flags, out: NDArray[np.int64]) -> None:
+        """Add the counts of rows with these flags. Behind the door only."""
+        moved = np.count_nonzero(outside)
+        out += (len(outside) - moved, moved)
+
+    def accumulate(self, rows: Rows, out: NDArray[np.int64]) -> None:  # noqa: ARG002
+        raise ParameterError("query", "lattice rows do not tell which were outside: it is counted by their flags")
+
+
+@dataclass(frozen=True)
+class Outside(InsideOutside):
+    """The number of rows that the lattice's map had to move into the bounds, where that of all rows is public."""
+
+    name: str = "rows outside the bounds"
+    size: int = 1
+
+    def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        monotone = neighbours is Neighbours.ADD_REMOVE
+        return Sensitivity(l1=1, l2_squared=1, linf=1, coordinates=1, monotone=monotone)
+
+    def tally(self, outside: Flags, out: NDArray[np.int64]) -> None:
+        out[0] += np.count_nonzero(outside)
 
 
 @dataclass(frozen=True)

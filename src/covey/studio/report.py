@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from covey.published.certificate import in_full
 from covey.published.coreset.coreset import Coreset
-from covey.published.release import Release, in_full
+from covey.published.release import Release
 from covey.published.sentences import NOISE, places_in_words, sizes_in_words, words_of
 from covey.studio.data import Opened
 from covey.studio.view import heaviest_first, regions

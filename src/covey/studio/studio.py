@@ -23,7 +23,7 @@ from covey.fit import slider
 from covey.fit.fit import fit
 from covey.private.owner import OwnersView
 from covey.private.tables.batches import Batches
-from covey.published.release import UNCOVERED
+from covey.published.certificate import UNCOVERED
 from covey.studio.alternatives import compare_sites
 from covey.studio.data import Opened, batch_bounds, chosen_columns, declared_box, open_data
 from covey.studio.jobs import Job, Progress

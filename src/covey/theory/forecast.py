@@ -1,4 +1,4 @@
-"""What `auto` can be expected to reach for a given n, d, k and ε, before any row is read.
+"""What `auto` can be expected to reach for a given n, d, k and ε, before any row is read, and the ε that a wish needs.
 
 The forecast is a regression on fits of made-up data (benchmarks/plan.py; results/plan.json), not a promise: how hard
 data is to cluster depends on the data, and the range says by how much. Never reads rows.
@@ -8,93 +8,116 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from covey.algorithms.auto.auto import MOST_TREE_DIMENSIONS
 from covey.checks import whole_number
 from covey.errors import ParameterError
 from covey.public import Neighbours
 
-LARGEST_EPSILON = 100.0
+SMALLEST_EPSILON, LARGEST_EPSILON = 1e-4, 10.0  # of an answer: beyond 10 a promise is hardly one
 LARGEST_SIZE = 1e12
-_LOW, _MIDDLE, _HIGH = "0.1", "0.5", "0.9"
+WISHES = {"cost": "error", "size": "size_error", "place": "place_error"}  # what is forecast, and a wish for it
+MEASURES = tuple(WISHES)
+QUANTILES = ("0.1", "0.5", "0.9")
+BEND = 100  # n·epsilon/k where lines may bend: below, whole clusters drown in noise
+LEAST, MOST = 1e-4, 400.0  # of any error: smaller and larger ones are not told apart
+Say = Callable[[float], str]  # a share in the words of whoever asked
+
+
+class Expected(NamedTuple):
+    """An error, as a share."""
+
+    low: float  # a tenth of the made-up fits were better than this
+    middle: float  # half of them were better
+    high: float  # a tenth were worse
 
 
 @dataclass(frozen=True, kw_only=True)
 class Forecast:
-    """The cost of private centres over that of ordinary k-means: 1.05 is 5% more."""
+    """The errors to expect of the centres of `auto`."""
 
     n: float
     d: int
     k: int
     epsilon: float
     delta: float | None
+    neighbours: str
     route: str  # what `auto` does there
     why: str
-    ratio: float  # half of the made-up sets were better
-    low: float  # a tenth were better than this
-    high: float  # a tenth were worse than this
+    cost: Expected  # what the centres cost beyond ordinary k-means: 0.05 is 5% more
+    size: Expected  # nine of ten noisy sizes are within this share of n/k rows
+    place: Expected  # nine of ten centres are within this share of the domain's width of where k-means puts them
+    found: float  # the share of the clusters of ordinary k-means that have a centre; places are of those
     measured: bool  # whether sets of this kind were measured, or the forecast goes beyond them
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """The least epsilon, or number of rows, by the forecast; three digits, rounded up."""
+
+    usual: float  # at which half of the made-up fits kept the wish
+    nearly_sure: float | None  # at which nine of ten did; None: at no usual one
 
 
 def forecast(
     *, n: float, d: int, k: int, epsilon: float, delta: float | None = None, neighbours: str = "add-remove"
 ) -> Forecast:
-    """What `auto` will cost, relative to ordinary k-means, for n rows in d columns."""
+    """What to expect of `auto` for n rows in d columns and k centres."""
     _check(n=n, d=d, k=k, epsilon=epsilon, delta=delta)
     relation = Neighbours.parse(neighbours)
     strength = epsilon / (2 if relation is Neighbours.REPLACE_ONE else 1)  # replacing doubles the noise of most parts
     route, why = _route(d, delta)
-    lines, ranges = _model()[route]["quantiles"], _model()[route]["ranges"]
+    model = _model()[route]
     seen = features(n=n, d=d, k=k, epsilon=strength)
-    low, middle, high = (_value(lines[which], seen, ranges) for which in (_LOW, _MIDDLE, _HIGH))
-    inside = all(start <= x <= end for x, (start, end) in zip(seen, ranges, strict=True))
+    cost, size, place = (_expected(model[what], seen, model["ranges"]) for what in MEASURES)
     return Forecast(
         n=n,
         d=d,
         k=k,
         epsilon=epsilon,
         delta=delta,
+        neighbours=neighbours,
         route=route,
         why=why,
-        ratio=1 + middle,
-        low=1 + min(low, middle),
-        high=1 + max(high, middle),
-        measured=inside,
+        cost=cost,
+        size=size,
+        place=place,
+        found=(1 + math.tanh(_line(model["found"], seen, model["ranges"]) / 2)) / 2,  # the logistic curve
+        measured=all(start <= x <= end for x, (start, end) in zip(seen, model["ranges"], strict=True)),
     )
 
 
-def smallest_epsilon(*, target: float, n: float, d: int, k: int, **rest: Any) -> float:
-    """The smallest epsilon at which the forecast is a ratio of at most `target`, to three digits, rounded up."""
-    _check_target(target)
+def smallest_epsilon(*, what: str, most: float, say: Say = "{:.2%}".format, **shape: Any) -> Answer:
+    """The smallest epsilon at which an error, "cost", "size" or "place", is forecast to be at most this share."""
 
-    def ratio(epsilon: float) -> float:
-        return forecast(n=n, d=d, k=k, epsilon=epsilon, **rest).ratio
+    def errors(epsilon: float) -> Expected:
+        found: Expected = getattr(forecast(epsilon=epsilon, **shape), what)
+        return found
 
-    if ratio(LARGEST_EPSILON) > target:
-        raise ParameterError("target", f"cannot be reached with {n:g} rows at any usual epsilon: take more rows")
-    return _least(ratio, target, 1e-6, LARGEST_EPSILON)
+    where = f"with {shape['n']:,.0f} rows at any usual epsilon; the best is {{}} at epsilon {LARGEST_EPSILON:g}"
+    return _answer(errors, what, most, (SMALLEST_EPSILON, LARGEST_EPSILON), where, say)
 
 
-def smallest_n(*, target: float, epsilon: float, d: int, k: int, **rest: Any) -> float:
-    """The smallest number of rows at which the forecast is a ratio of at most `target`, to three digits, rounded up."""
-    _check_target(target)
+def smallest_n(*, what: str, most: float, say: Say = "{:.2%}".format, **shape: Any) -> Answer:
+    """The smallest number of rows at which an error is forecast to be at most this share."""
 
-    def ratio(n: float) -> float:
-        return forecast(n=n, d=d, k=k, epsilon=epsilon, **rest).ratio
+    def errors(n: float) -> Expected:
+        found: Expected = getattr(forecast(n=n, **shape), what)
+        return found
 
-    if ratio(LARGEST_SIZE) > target:
-        raise ParameterError("target", "cannot be reached with any usual number of rows: raise epsilon")
-    return _least(ratio, target, float(k), LARGEST_SIZE)
+    where = f"at epsilon {shape['epsilon']:g} with any usual number of rows; the best is {{}} with {LARGEST_SIZE:g}"
+    return _answer(errors, what, most, (float(shape["k"]), LARGEST_SIZE), where, say)
 
 
 def features(*, n: float, d: int, k: int, epsilon: float) -> list[float]:
-    """What the forecast looks at: logarithms of the budget per cluster, of k and of d."""
-    budget = math.log(n * epsilon / k)
-    return [budget, math.log(k), math.log(d)]
+    """What the forecast looks at: logarithms of the budget per cluster, up to a bend and beyond it, of k and of d."""
+    budget, bend = math.log(n * epsilon / k), math.log(BEND)
+    return [min(budget, bend), max(0.0, budget - bend), math.log(k), math.log(d)]
 
 
 def _route(d: int, delta: float | None) -> tuple[str, str]:
@@ -114,23 +137,41 @@ def _model() -> dict[str, Any]:
     return found
 
 
-def _value(line: list[float], seen: list[float], ranges: list[list[float]]) -> float:
-    """The excess over 1 that a line gives; k and d are kept within what was measured, the budget is not."""
-    kept = [seen[0], *(min(max(x, start), end) for x, (start, end) in zip(seen[1:], ranges[1:], strict=True))]
-    return math.exp(min(line[0] + sum(a * b for a, b in zip(line[1:], kept, strict=True)), 6.0))
+def _expected(lines: dict[str, list[float]], seen: list[float], ranges: list[list[float]]) -> Expected:
+    logs = (_line(lines[which], seen, ranges) for which in QUANTILES)
+    low, middle, high = (math.exp(min(max(each, math.log(LEAST)), math.log(MOST))) for each in logs)
+    return Expected(min(low, middle), middle, max(middle, high))
 
 
-def _least(ratio: Any, target: float, low: float, high: float) -> float:
+def _line(line: list[float], seen: list[float], ranges: list[list[float]]) -> float:
+    """What a line gives; k and d are kept within what was measured, the budget is not."""
+    kept = [min(max(x, start), end) for x, (start, end) in zip(seen[2:], ranges[2:], strict=True)]
+    return sum(a * b for a, b in zip(line, [1.0, *seen[:2], *kept], strict=True))
+
+
+def _answer(
+    errors: Callable[[float], Expected], what: str, most: float, ends: tuple[float, float], where: str, say: Say
+) -> Answer:
+    """By halving: what is forecast falls from the first end to the second."""
+    if not isinstance(most, int | float) or not 0 < most < math.inf:
+        raise ParameterError(WISHES[what], "must be a share above 0, such as 5% or 0.05")
+    best = errors(ends[1])
+    if best.middle > most:
+        raise ParameterError(WISHES[what], f"cannot be reached {where.format(say(best.middle))}")
+    return Answer(
+        usual=_least(lambda x: errors(x).middle <= most, *ends),
+        nearly_sure=_least(lambda x: errors(x).high <= most, *ends) if best.high <= most else None,
+    )
+
+
+def _least(reached: Callable[[float], bool], low: float, high: float) -> float:
+    if reached(low):
+        return low
     for _ in range(60):
         middle = math.sqrt(low * high)
-        low, high = (low, middle) if ratio(middle) <= target else (middle, high)
+        low, high = (low, middle) if reached(middle) else (middle, high)
     digits = 2 - math.floor(math.log10(high))
     return math.ceil(high * 10**digits) / 10**digits
-
-
-def _check_target(target: float) -> None:
-    if not isinstance(target, int | float) or not 1 < target < math.inf:
-        raise ParameterError("target", "must be a ratio above 1: 1.05 means 5% more cost than ordinary k-means")
 
 
 def _check(*, n: float, d: int, k: int, epsilon: float, delta: float | None) -> None:

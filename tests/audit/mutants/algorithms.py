@@ -15,9 +15,9 @@ MUTANTS = (
         "the exact number of rows is used where a paper says n (Su et al. 2016, IPSN'17, AAAI'21)",
         "algorithms.kit:noisy_size",
         {
-            "int(curator.release(Count(curator.domain), noise)[0])": (
-                "int(curator.release(Count(curator.domain), noise)[0] * 0 + curator._engine.total(Count(curator.dom"
-                "ain))[0])"
+            "inside, outside = curator.release(InsideOutside(curator.domain), noise).tolist()": (
+                "curator.release(InsideOutside(curator.domain), noise)\n"
+                "        inside, outside = curator._engine.total(InsideOutside(curator.domain)).tolist()"
             )
         },
         killer="audit/test_checks_door.py::test_a_noisy_number_of_rows_is_noisy",
@@ -125,9 +125,10 @@ MUTANTS = (
         "max cover's radii come from the exact number of rows",
         "algorithms.max_cover:max_cover",
         {
-            "size, _ = learn_size(curator, epsilon)": (
-                "size, _ = learn_size(curator, epsilon)\n    size = 16 + int(curator._engine.total(__import__('cove"
-                "y.queries.counts', fromlist=['x']).Count(curator.domain))[0])"
+            "size, _, told = learn_size(curator, epsilon)": (
+                "size, _, told = learn_size(curator, epsilon)\n"
+                "    size = 16 + int(curator._engine.total(__import__('covey.queries.counts', fromlist=['x'])"
+                ".Count(curator.domain))[0])"
             )
         },
         killer=REPLAY + "[max-cover]",
@@ -137,9 +138,10 @@ MUTANTS = (
         "ball-coreset takes as many balls as the exact number of rows allows",
         "algorithms.ball_coreset:ball_coreset",
         {
-            "size, left = learn_size(curator, epsilon)": (
-                "size, left = learn_size(curator, epsilon)\n    size = int(curator._engine.total(__import__('covey."
-                "queries.counts', fromlist=['x']).Count(curator.domain))[0])"
+            "size, left, told = learn_size(curator, epsilon)": (
+                "size, left, told = learn_size(curator, epsilon)\n"
+                "    size = int(curator._engine.total(__import__('covey.queries.counts', fromlist=['x'])"
+                ".Count(curator.domain))[0])"
             )
         },
         killer=REPLAY + "[ball-coreset]",
@@ -207,7 +209,7 @@ MUTANTS = (
         "algorithms.lloyd:lloyd",
         {
             '{"rounds": rounds, "start": start}': (
-                '{"rounds": rounds, "start": start, "rows": sum(b.shape[1] for b in curator._engine._load())}'
+                '{"rounds": rounds, "start": start, "rows": sum(b.shape[1] for b in curator._engine.rows())}'
             )
         },
         killer=CANARY,

@@ -83,7 +83,7 @@ MUTANTS = (
         "rows-read-at-once",
         "rows are read when the engine is made, before the charge",
         "private.engines.memory:MemoryEngine.__init__",
-        {"self._blocks: list[Rows] = []": "self._blocks, self._read = read(), None"},
+        {"self._blocks: list[Block] = []": "self._blocks, self._read = read(), None"},
         killer=DOOR + "test_nothing_without_a_reserve",
     ),
     mutant(
@@ -150,7 +150,11 @@ MUTANTS = (
         "parts-overlap",
         "the parts of a split overlap, and are paid for as if they did not",
         "private.engines.memory:MemoryEngine.split",
-        {"parted[i].append(rows)": "parted[i].append(rows); parted[i - 1].append(rows)"},
+        {
+            "parted[i].append(block.at(places))": (
+                "parted[i].append(block.at(places)); parted[i - 1].append(block.at(places))"
+            )
+        },
         killer=NARROW + "test_parts_are_disjoint_complete_and_paid_for_once",
     ),
     mutant(
@@ -158,8 +162,8 @@ MUTANTS = (
         "the parts of a split are drawn by value",
         "private.engines.memory:MemoryEngine.split",
         {
-            "part = (source.words(block.shape[1], np.uint64) % np.uint64(parts)).astype(np.int64)": (
-                "part = block[0].astype(np.int64) % parts"
+            "part = (source.words(len(block.outside), np.uint64) % np.uint64(parts)).astype(np.int64)": (
+                "part = block.rows[0].astype(np.int64) % parts"
             )
         },
         killer=NARROW + "test_the_parts_of_rows_do_not_depend_on_values",
@@ -207,7 +211,7 @@ MUTANTS = (
         {
             "self._blocks = self._read()": (
                 "self._blocks = self._read()\n"
-                "        __import__('logging').getLogger('covey').info('%d rows', sum(b.shape[1] for "
+                "        __import__('logging').getLogger('covey').info('%d rows', sum(len(b.outside) for "
                 "b in self._blocks))"
             )
         },

@@ -3,6 +3,7 @@
 from mutants.planting import mutant
 
 BOUNDS = "property/test_sensitivity.py::"
+ROWS = "audit/test_checks_rows.py::"
 
 MUTANTS = (
     mutant(
@@ -109,6 +110,38 @@ MUTANTS = (
         "private.lattice:snapped",
         {"np.clip(scaled, -1.0, 1.0, out=scaled)": "np.clip(scaled, -1.5, 1.5, out=scaled)"},
         killer="property/test_lattice.py::test_nan_goes_to_the_middle_and_infinities_to_the_edge",
+    ),
+    mutant(
+        "flag-after-clipping",
+        "rows are asked whether they are outside the bounds after they were moved inside",
+        "private.lattice:snapped",
+        {
+            "np.clip(scaled, -1.0, 1.0, out=scaled)": (
+                "np.clip(scaled, -1.0, 1.0, out=scaled)\n            inside = (np.abs(scaled) <= edge).all(axis=0)"
+            )
+        },
+        killer=ROWS + "test_rows_outside_the_bounds_are_counted_and_rows_on_them_are_not[box]",
+    ),
+    mutant(
+        "nan-counts-as-inside",
+        "a row with a missing value, which is moved to the middle, is not counted as outside",
+        "private.lattice:snapped",
+        {"(np.abs(scaled) <= edge).all(axis=0)": "~(np.abs(scaled) > edge).any(axis=0)"},
+        killer=ROWS + "test_rows_outside_the_bounds_are_counted_and_rows_on_them_are_not[ball]",
+    ),
+    mutant(
+        "replaced-row-in-one-count",
+        "a replaced row is taken to be in one of the counts inside and outside, though it may leave one for the other",
+        "queries.counts:InsideOutside.sensitivity",
+        {"one_unit(neighbours)": "one_unit(Neighbours.ADD_REMOVE)"},
+        killer=ROWS + "test_corner_rows_move_every_statistic_by_at_most_its_sensitivity",
+    ),
+    mutant(
+        "clipped-rows-like-others",
+        "of a person's rows at one lattice point, the order of the table says whether one that was outside is kept",
+        "private.narrowed.names:Names.rows",
+        {"pairs[0] ^= block.outside * FLAG": "pass"},
+        killer="unit/private/test_capped_people.py::test_rows_outside_are_kept_by_their_values_and_never_by_their_order",
     ),
     mutant(
         "bounds-of-the-data",

@@ -43,7 +43,11 @@ MUTANTS = (
         "sample-size-from-exact-n",
         "the rate of a sample comes from the exact number of rows",
         "fit.sample:draw_sample",
-        {"n = noisy_size(counter, noise)": "n = noisy_size(counter, noise) * 0 + table.rows()"},
+        {
+            "n = max(SMALLEST_SIZE, int(counter.release(Count(domain), noise)[0]))": (
+                "counter.release(Count(domain), noise)\n        n = table.rows()"
+            ),
+        },
         killer=CHECKS + "test_the_rate_of_a_sample_follows_from_a_noisy_number",
     ),
     mutant(
@@ -99,7 +103,7 @@ MUTANTS = (
         "streamed-parts-redrawn",
         "every pass over a file draws its parts anew: in the end a row has been in all of them",
         "private.engines.rows:RowEngine.split",
-        {'keyed_words(key, unit, rows.shape[1], purpose="part")': "source.words(rows.shape[1], np.uint64)"},
+        {'keyed_words(key, unit, len(block.outside), purpose="part")': ("source.words(len(block.outside), np.uint64)")},
         killer=CHECKS + "test_parts_of_streamed_rows_are_disjoint_and_stay_the_same",
     ),
     mutant(
@@ -268,7 +272,7 @@ MUTANTS = (
     mutant(
         "merge-drops-a-choice",
         "a merged certificate leaves out how the level of a part was chosen, unless the choice is not covered",
-        "published.release:Certificate._zones_and_choice",
+        "published.certificate:Certificate._zones_and_choice",
         {"in part._own_words():": "in (each for each in part._own_words() if UNCOVERED in each):"},
         killer="unit/published/test_coreset_merge.py::test_a_merge_keeps_what_each_part_says_of_its_zones_and_its_level",
     ),

@@ -24,7 +24,7 @@ from covey.private.curator import Curator
 from covey.private.engines.memory import MemoryEngine
 from covey.private.tables.frames import ArrayTable
 from covey.public import Domain, Neighbours, resolve_bounds
-from covey.queries.counts import CellCounts, Count
+from covey.queries.counts import CellCounts, Count, InsideOutside, Outside
 from covey.queries.voronoi import VoronoiSums
 
 EPSILON = Fraction(7, 3)  # not a number that floats can hold
@@ -110,16 +110,17 @@ def test_one_sharp_round_of_lloyd_is_an_ordinary_round(curator_of):
 
 def test_grid_pays_4_percent_for_the_number_of_rows(curator_of, watch):
     run(curator_of, "grid", rows_of(100))
-    assert [type(query) for query, _ in watch.releases] == [Count, CellCounts]
+    assert [type(query) for query, _ in watch.releases] == [InsideOutside, CellCounts]
     assert [noise.epsilon for _, noise in watch.releases] == [EPSILON / 25, EPSILON * 24 / 25]
     assert sum(noise.epsilon for _, noise in watch.releases) == EPSILON
 
 
-def test_grid_spends_all_on_cells_when_the_number_of_rows_is_public(curator_of, watch):
+def test_grid_pays_2_percent_for_rows_outside_when_their_number_is_public(curator_of, watch):
     curator, _ = run(curator_of, "grid", rows_of(100), relation=REPLACE)
-    ((query, noise),) = watch.releases
-    assert noise == DiscreteLaplace(EPSILON)
-    assert query.grid.per_axis == cells_per_axis(curator.domain, size=100, epsilon=float(EPSILON) / 2)
+    (counted, first), (query, noise) = watch.releases
+    assert type(counted) is Outside
+    assert (first.epsilon, noise.epsilon) == (EPSILON / 50, EPSILON * 49 / 50)
+    assert query.grid.per_axis == cells_per_axis(curator.domain, size=100, epsilon=float(noise.epsilon) / 2)
 
 
 @pytest.mark.parametrize("n", [0, 100, 10_000])
@@ -129,22 +130,23 @@ def test_the_grid_follows_from_the_noisy_number_of_rows(curator_of, watch, monke
 
     monkeypatch.setattr(module, "noisy_size", lambda *given: seen.append(noisy_size(*given)) or seen[-1])
     curator, outcome = run(curator_of, "grid", rows_of(n))
-    wanted = cells_per_axis(curator.domain, size=seen[0], epsilon=float(EPSILON * 24 / 25))
+    wanted = cells_per_axis(curator.domain, size=seen[0][0], epsilon=float(EPSILON * 24 / 25))
     assert watch.of(CellCounts)[0][0].grid.per_axis == wanted == outcome.notes["cells_per_axis"]
-    assert seen[0] >= SMALLEST_SIZE
+    assert seen[0][0] >= SMALLEST_SIZE
 
 
 def test_a_noisy_size_is_at_least_16(curator_of):
     for seed in range(30):
         curator = curator_of(rows_of(0), seed=seed, plan=Plan((DiscreteLaplace(Fraction(1, 100)).event(),)))
-        assert noisy_size(curator, DiscreteLaplace(Fraction(1, 100))) >= 16
+        size, notes = noisy_size(curator, DiscreteLaplace(Fraction(1, 100)))
+        assert size == max(16, notes["rows_inside"] + notes["rows_outside"])
 
 
 @pytest.mark.parametrize("relation", [ADD, REPLACE])
 @pytest.mark.parametrize(("n", "epsilon"), [(40, Fraction(1, 10)), (20_000, Fraction(2))])
 def test_hybrid_branches_on_inequality_15(curator_of, watch, relation, n, epsilon):
     curator, outcome = run(curator_of, "hybrid", rows_of(n), relation=relation, epsilon=epsilon)
-    left = epsilon if relation is REPLACE else epsilon * 24 / 25
+    left = epsilon * 49 / 50 if relation is REPLACE else epsilon * 24 / 25
     size = n if relation is REPLACE else None
     refined = outcome.notes["refined"]
     if size is not None:
@@ -152,7 +154,7 @@ def test_hybrid_branches_on_inequality_15(curator_of, watch, relation, n, epsilo
         assert refined == (strength >= hybrid_threshold(n=size, d=2, k=3))
     assert refined == (n == 20_000)
     cells, sums = watch.of(CellCounts), watch.of(VoronoiSums)
-    assert len(watch.of(Count)) == (relation is ADD)
+    assert len(watch.of(Outside if relation is REPLACE else InsideOutside)) == 1
     assert len(cells) == 1
     assert len(sums) == refined
     assert cells[0][1] == DiscreteLaplace(left / 2 if refined else left)
@@ -164,7 +166,9 @@ def test_hybrid_takes_its_branch_from_the_noisy_number_of_rows_alone(curator_of,
     import covey.algorithms.kit as module
 
     for size in (16, 10**6):
-        monkeypatch.setattr(module, "noisy_size", lambda curator, noise, size=size: noisy_size(curator, noise) and size)
+        monkeypatch.setattr(
+            module, "noisy_size", lambda curator, noise, size=size: (size, noisy_size(curator, noise)[1])
+        )
         branches = {run(curator_of, "hybrid", rows_of(n))[1].notes["refined"] for n in (0, 30, 3000)}
         assert branches == {size == 10**6}
 

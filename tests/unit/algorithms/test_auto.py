@@ -20,6 +20,7 @@ from covey.noise.mechanisms import DiscreteGaussian
 from covey.post.distances import nearest
 from covey.post.random import public_rng
 from covey.public import Neighbours, resolve_bounds
+from covey.published.outside import ROWS_BY_BOUNDS
 
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
 DELTA = Fraction(1, 10**6)
@@ -143,7 +144,7 @@ def test_shares_follow_from_the_released_number_of_rows_alone(curator_of, monkey
     """The same released size, other rows: the same plans."""
     asked = []
     original = auto_high.learn_size
-    monkeypatch.setattr(auto_high, "learn_size", lambda *a, **b: (5000, original(*a, **b)[1]))
+    monkeypatch.setattr(auto_high, "learn_size", lambda *a, **b: original(*a, **b)._replace(rows=5000, notes={}))
     choose = auto_high.choose_shares
     monkeypatch.setattr(auto_high, "choose_shares", lambda **values: asked.append(values) or choose(**values))
     for rows in (np.empty((0, 6)), groups(3000, 6, 3)):
@@ -174,7 +175,8 @@ def test_notes_hold_public_or_released_values_only(curator_of, d):
     )
     leaves = next(each for each in released if hasattr(each, "depths"))
     notes = {"synopsis", "leaves", "leaves_kept"} | ({"axes", "rounds"} if d > 4 else set())
-    assert set(outcome.notes) == notes
+    assert set(outcome.notes) == notes | set(ROWS_BY_BOUNDS)
+    assert [outcome.notes[name] for name in ROWS_BY_BOUNDS] == [*released[0].tolist(), 50.0]
     assert outcome.notes["leaves"] == len(leaves)
     assert outcome.notes["leaves_kept"] <= len(outcome.coreset.points) == len(leaves)
     assert outcome.notes["synopsis"] == ("tree" if d == 2 else "tree in a subspace")

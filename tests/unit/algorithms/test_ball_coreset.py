@@ -18,7 +18,7 @@ from covey.post.ball_rounds import FEW, Demand, ball_sizes, iterated_log, needed
 from covey.post.random import public_rng
 from covey.private.curator import Curator
 from covey.public import Neighbours
-from covey.queries.counts import Count
+from covey.queries.counts import InsideOutside
 from covey.queries.voronoi import VoronoiSums
 
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
@@ -123,7 +123,7 @@ def test_the_counts_get_about_their_share(curator_of, monkeypatch):
     monkeypatch.setattr(Curator, "release", lambda door, q, m: seen.append((q, m.epsilon)) or release(door, q, m))
     run(curator_of, groups(3000))
     (first, size_epsilon), (second, count_epsilon) = seen
-    assert isinstance(first, Count)
+    assert isinstance(first, InsideOutside)
     assert size_epsilon == Fraction(2, 25)
     assert isinstance(second, VoronoiSums)
     assert float(count_epsilon) == pytest.approx(COUNT_SHARE * 2 * 24 / 25, rel=0.15)

@@ -16,6 +16,7 @@ from covey.post.random import public_rng
 from covey.private.curator import Curator
 from covey.public import Neighbours
 from covey.queries.ballcounts import BallScores, BoxCounts, BoxSums
+from covey.queries.counts import Outside
 from covey.queries.exact import WorstErrors
 from covey.queries.intervals import CentreCounts, IntervalCounts
 from covey.queries.net import NetSums
@@ -60,6 +61,8 @@ def expected(query, relation: Neighbours) -> Fraction:
     """What 1 of epsilon must be divided by, worked out by hand from the notes: not by asking the query."""
     twice, limit, d = (1 if relation is ADD else 2), query.domain.limit, query.domain.dimension
     edges = 2 * d * limit
+    if isinstance(query, Outside):
+        return Fraction(1)  # a replaced row moves this one count by 1
     if isinstance(query, NetSums):
         more = {(ADD, False): d * limit, (ADD, True): int((d * limit**2) ** 0.5)}.get((relation, query.domain.ball), 0)
         return Fraction(edges * query.slabs ** (d - 1) + more)

@@ -13,12 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covey import Box
+from covey.private.engines.memory import MemoryEngine
 from covey.private.lattice import to_lattice
 from covey.private.narrowed import cap as people
 from covey.private.narrowed.cap import CappedTable, Group, PeopleCount, Ranked
 from covey.private.narrowed.names import Names
 from covey.private.tables.frames import open_table
 from covey.public import resolve_bounds
+from covey.queries.counts import InsideOutside
 from covey.queries.people import PeopleByRows
 
 BOX = Box(x=(-1, 1), y=(-1, 1))
@@ -118,3 +120,16 @@ def test_a_crowded_range_does_not_make_all_later_passes_narrow(monkeypatch):
     found = [rank for group in people.grouped(units) for rank in group.rank.tolist()]
     assert found == ranks.tolist()
     assert len(passes) < 200
+
+
+def test_rows_outside_are_kept_by_their_values_and_never_by_their_order():
+    """A row on the corner and one beyond it have one lattice point; the number of each that stays is the person's."""
+    x = np.array([1.0] * 6 + [9.0] * 6)
+    found = set()
+    for seed in range(20):
+        order = np.random.default_rng(seed).permutation(12)
+        data = pa.table({"x": x[order], "y": np.ones(12), "who": np.full(12, 5)})
+        table = CappedTable(open_table(data), DOMAIN, "who", most=4, key=NAMES.key)
+        found.add(tuple(MemoryEngine(table, DOMAIN).total(InsideOutside(DOMAIN)).tolist()))
+    assert len(found) == 1
+    assert sum(found.pop()) == 4

@@ -52,7 +52,7 @@ def test_dropping_the_nearest_rows_agrees_with_doing_it_by_hand(rows, how_many, 
     curator = make_curator(rows, plan=Plan(()))
     places = grid.domain.snap(np.array(centres) * grid.domain.limit)
     left = curator.on_cells(grid).drop_nearest(places, how_many)
-    lattice = np.concatenate([np.empty((2, 0), dtype=np.int32), *curator._engine._load()], axis=1)
+    lattice = np.concatenate([np.empty((2, 0), dtype=np.int32), *curator._engine.rows()], axis=1)
     assert table_of(left, grid) == dropped_by_hand(lattice, grid, places, how_many)
 
 

@@ -27,7 +27,7 @@ from covey.fit.session import Session
 from covey.noise.keyed import derived_key, siphash
 from covey.noise.source import SeededSource, keyed_words
 from covey.private.engines.memory import MemoryEngine
-from covey.private.lattice import to_lattice
+from covey.private.lattice import to_block, to_lattice
 from covey.private.narrowed import cap as people
 from covey.private.narrowed.cap import CappedTable, PeopleCount
 from covey.private.narrowed.names import Names
@@ -59,14 +59,14 @@ def kept(data, *, most: int, key: bytes = KEY) -> Counter:
 def plain_twin(rows, ids, *, most: int, key: bytes = KEY) -> Counter:
     """The definition, row by row."""
     names = Names(key)
-    lattice = to_lattice(np.asarray(rows, dtype=np.float64).reshape(-1, 2).T, DOMAIN)
+    block = to_block(np.asarray(rows, dtype=np.float64).reshape(-1, 2).T, DOMAIN)
     order: dict[object, list] = {}
     seen: Counter = Counter()
-    for row, person in zip(lattice.T, ids, strict=True):
+    for i, (row, person) in enumerate(zip(block.rows.T, ids, strict=True)):
         low, high = names.people(pa.array([person], pa.int64()))
-        point = names.rows(row[:, None])
-        copy = np.array([seen[person, tuple(row)]], dtype=np.uint64)
-        seen[person, tuple(row)] += 1
+        point = names.rows(block.at(slice(i, i + 1)))
+        copy = np.array([seen[person, int(point[0])]], dtype=np.uint64)
+        seen[person, int(point[0])] += 1
         rank = int(names.ranks(low, high, point, copy)[0])
         order.setdefault(person, []).append((rank, int(point[0]), int(copy[0]), tuple(row.tolist())))
     return Counter(each[3] for rows_of in order.values() for each in sorted(rows_of)[:most])

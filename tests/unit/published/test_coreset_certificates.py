@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from covey.errors import CoveyError
+from covey.published.certificate import Certificate
 from covey.published.coreset.coreset import Coreset
-from covey.published.release import Certificate
 
 
 def batch(number: int, *, dataset: str | None = None, epsilon: float = 1.0, seeded: bool = False) -> Coreset:

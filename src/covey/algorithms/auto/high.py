@@ -13,6 +13,7 @@ from covey.algorithms.auto.shares import Shares, Vector, choose_shares, deviatio
 from covey.algorithms.auto.synopsis import Leaves, count_leaves, inside
 from covey.algorithms.kit import LatticeCoreset, Outcome, learn_size
 from covey.post.distances import add_up, nearest
+from covey.post.errors.flat import FlatBoxes, flat_sizes
 from covey.post.leaves import cluster, kept_weights
 from covey.post.subspace import (
     Subspace,
@@ -53,12 +54,12 @@ def from_subspace(
 ) -> Outcome:
     """k centres: find where the rows are and their main axes, cluster a tree there, then refine in the full space.
 
-    Guarantee: (epsilon, delta)-DP, or epsilon-DP for delta 0. A first plan holds the noisy number of rows (nothing
-    under replace-one); the second, whose shares are chosen from it, everything else. What each release looks at (the
-    centre, radius, axes, boxes and centres) comes from earlier releases; how much noise it gets does not.
+    Guarantee: (epsilon, delta)-DP, or epsilon-DP for delta 0. A first plan holds the noisy numbers of rows inside
+    and outside the bounds; the second, whose shares are chosen from it, everything else. What each release looks at
+    (the centre, radius, axes, boxes and centres) comes from earlier releases; how much noise it gets does not.
     """
     domain = curator.domain
-    size, left = learn_size(curator, epsilon, share=SIZE_SHARE)
+    size, left, told = learn_size(curator, epsilon, share=SIZE_SHARE)
     size = max(size, 1)
     shares = choose_shares(d=domain.dimension, k=k, size=size, epsilon=left, delta=delta, neighbours=curator.neighbours)
     curator.reserve(shares.plan)
@@ -93,9 +94,19 @@ def from_subspace(
         "leaves": len(weights),
         "leaves_kept": int(stand.sum()),
         "rounds": len(shares.rounds),
+        **told,
     }
-    sizes = add_up(nearest(points, found.centres), leaves.counts, k)  # of all leaves, as in few columns
-    return Outcome(centres, sizes, notes, coreset=coreset)
+    flat = FlatBoxes(
+        points,
+        leaves.widths,
+        leaves.counts,
+        leaves.scale,
+        middle=middle,
+        axes=subspace.axes,
+        outside=max(subspace.scatter - float(subspace.variances.sum()), 0.0),
+    )
+    sizes = flat_sizes(flat, centres, rng=public_rng)
+    return Outcome(centres, sizes.sizes, notes, coreset=coreset, size_law=sizes)
 
 
 def _where_the_rows_are(curator: Curator, shares: Shares, size: float) -> tuple[Floats, float]:

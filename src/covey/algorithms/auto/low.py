@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.algorithms.auto.synopsis import Leaves, count_leaves, inside
-from covey.algorithms.kit import LatticeCoreset, Outcome, learn_size
+from covey.algorithms.kit import LatticeCoreset, Outcome, Size, learn_size
 from covey.budget.accounting.plan import Plan, split
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.tree import PrivTree
@@ -45,15 +45,15 @@ def from_boxes(
 ) -> Outcome:
     """k centres from noisy counts of boxes: of a private tree that is finer where rows are, or of a grid.
 
-    Guarantee: epsilon-DP. In 2 and 3 dimensions a noisy number of rows (2%; public under replace-one) decides whether
-    to look at 4 cells per axis (at most 14%), and what that shows decides between grid and tree: each choice, from
-    released values, starts a plan. A tree takes 45% of the rest for all its splits together and 55% for one count per
-    leaf; a grid takes all of it for its cells. Edge cases: a tree on no rows is a small random one; rows all in one
-    place grow it to the lattice's resolution; counts that do not stand out of the noise weigh nothing in the search.
+    Guarantee: epsilon-DP. In 2 and 3 dimensions a noisy number of rows (2%; under replace-one it is public, and 2%
+    counts those outside the bounds) decides whether to look at 4 cells per axis (at most 14%), and what that shows
+    decides between grid and tree: each choice, from released values, starts a plan. A tree takes 45% of the rest for
+    all its splits together and 55% for one count per leaf; a grid takes all of it for its cells. Edge cases: a tree on
+    no rows is a small random one; rows all in one place grow it to the lattice's resolution; counts that do not stand
+    out of the noise weigh nothing in the search.
     """
-    size, left = 0, epsilon
-    if curator.domain.dimension in LOOK:
-        size, left = learn_size(curator, epsilon, share=SIZE_SHARE)
+    looked = curator.domain.dimension in LOOK
+    size, left, told = learn_size(curator, epsilon, share=SIZE_SHARE) if looked else Size(0, epsilon, {})
     even, left = _looks_even(curator, left, size=size, k=k)
     leaves = _grid(curator, left, size=size, k=k) if even else _tree(curator, left)
     strictness = GRID_STRICTNESS if even else STRICTNESS
@@ -77,7 +77,8 @@ def from_boxes(
     if objective == "k-means":
         centres = recentre(points, leaves.widths, leaves.counts, weights, centres, scale=leaves.scale)
     coreset = LatticeCoreset(points, leaves.counts, leaves.widths) if keep_synopsis else None
-    notes = {"synopsis": "grid" if even else "tree", "leaves": len(weights), "leaves_kept": int(stand.sum())}
+    synopsis = "grid" if even else "tree"
+    notes = {"synopsis": synopsis, "leaves": len(weights), "leaves_kept": int(stand.sum()), **told}
     centres = inside(centres, curator.domain)
     boxes = CountedBoxes.of_one_scale(points, leaves.widths, leaves.counts, scale=leaves.scale, strictness=strictness)
     return Outcome(centres, None, notes, coreset=coreset, boxes=boxes)

@@ -49,6 +49,11 @@ class CountedBoxes:
         return above if above.any() else beyond == beyond.max()
 
     @property
+    def scale(self) -> float | None:
+        """Of the Laplace noise in the counts; None where it differs."""
+        return float(self.scales[0]) if (self.scales == self.scales[0]).all() else None
+
+    @property
     def rows(self) -> float:
         """The noisy number of rows in all boxes."""
         return float(self.counts.sum())

@@ -8,9 +8,8 @@ from scipy.special import gammaincc
 
 from covey.post.distances import Floats, add_up, nearest
 from covey.post.errors.boxes import CountedBoxes
-from covey.post.errors.sizes import Sizes
+from covey.post.errors.sizes import CHANCE, Sizes
 
-CHANCE = 0.01  # of so large counts in boxes without rows
 DEVIATIONS = 2.0  # of noise, that a size must exceed
 
 

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.post.distances import Floats, add_up, nearest
-from covey.post.errors.boxes import CountedBoxes, Cut, chunks, spots
+from covey.post.errors.boxes import CountedBoxes, Cut, chunks, laplace_variance, spots
 from covey.post.errors.quantiles import LEVEL, deviations
 
+CHANCE = 0.01  # that nothing but noise is called rows
 UNEVEN = 0.5  # of the most that the rows of a cut box can be unevenly spread: all of them on one side
 
 
@@ -23,6 +24,23 @@ class Sizes:
     noise: Floats  # the variance that noise adds
     uneven: Floats  # the variance of where the rows of cut boxes are
     draws: Floats  # of Laplace noise: as many equal ones have the same kurtosis
+    scale: float | None = None  # of that noise, where all counts have the same
+
+    @classmethod
+    def counted(cls, counts: Floats, *, scale: float) -> Sizes:
+        """Sizes that were counted one by one, each with Laplace noise of the same scale."""
+        alike = np.ones(len(counts))
+        return cls(counts, laplace_variance(scale) * alike, 0 * alike, alike, scale)
+
+    def of_all(self, rows: float) -> Sizes:
+        """The sizes of a sample as those of all rows, of which each stands for so many; the draw adds its variance."""
+        drawn = np.maximum(self.sizes, 0.0) * rows * (rows - 1)
+        scale = None if self.scale is None else self.scale * rows
+        return Sizes(self.sizes * rows, self.noise * rows**2, self.uneven * rows**2 + drawn, self.draws, scale)
+
+    def small(self) -> NDArray[np.bool_]:
+        """Which sizes an empty cluster has, by noise alone, in more than one case of a hundred."""
+        return np.asarray(self.sizes <= deviations(1 - 2 * CHANCE, self.draws) * np.sqrt(self.noise))
 
     def intervals(self, level: float = LEVEL) -> Floats:
         """k x 2: each holds its number of rows with probability `level`, not all of them at once."""
@@ -53,7 +71,7 @@ def cluster_sizes(boxes: CountedBoxes, centres: Floats) -> Sizes:
     uneven = UNEVEN * np.maximum(sums.uneven, 0.0)
     squares = np.square(sums.noise + uneven)
     draws = squares / np.maximum(sums.fourth, 1e-30 * squares + 1e-300)
-    return Sizes(sums.sizes, sums.noise, uneven, draws)
+    return Sizes(sums.sizes, sums.noise, uneven, draws, boxes.scale)
 
 
 class _Sums:

@@ -7,6 +7,7 @@ over those, in cache-sized chunks, on all cores.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from covey.noise.source import Source
 from covey.private.engines.rows import RowEngine, Unit, chunk_rows
 from covey.private.engines.threads import cores, in_order, on_all_cores
-from covey.private.lattice import to_lattice
+from covey.private.lattice import Block, to_block
 from covey.private.tables.base import Table
 from covey.public import Domain
 from covey.queries.base import KeyedQuery, Rows
@@ -30,42 +31,42 @@ class MemoryEngine(RowEngine):
     def __init__(self, table: Table, domain: Domain) -> None:
         super().__init__(domain)
 
-        def read() -> list[Rows]:
+        def read() -> list[Block]:
             pieces = table.pieces(domain.columns if table.names is not None else None)
-            rows = in_order(lambda piece: to_lattice(piece(), domain), pieces)
+            blocks = in_order(lambda piece: to_block(piece(), domain), pieces)
             table.check_unchanged()
-            return rows
+            return blocks
 
-        self._read: Callable[[], list[Rows]] | None = read
-        self._blocks: list[Rows] = []
+        self._read: Callable[[], list[Block]] | None = read
+        self._blocks: list[Block] = []
 
     @classmethod
-    def of_rows(cls, read: Callable[[], list[Rows]], domain: Domain) -> MemoryEngine:
-        """An engine of lattice rows that `read` will hand over, (d, n) blocks."""
+    def of_blocks(cls, read: Callable[[], list[Block]], domain: Domain) -> MemoryEngine:
+        """An engine of lattice rows that `read` will hand over."""
         engine = cls.__new__(cls)
         RowEngine.__init__(engine, domain)
         engine._read, engine._blocks = read, []
         return engine
 
     def rows(self) -> list[Rows]:
-        """All rows, in blocks: for whoever works behind the door on all of them at once."""
-        return self._load()
+        """All rows, in (d, n) arrays: for whoever works behind the door on all of them at once."""
+        return [block.rows for block in self._load()]
 
-    def _load(self) -> list[Rows]:
+    def _load(self) -> list[Block]:
         if self._read is not None:
             self._blocks = self._read()
             self._read = None  # the raw values are not needed again
         return self._blocks
 
     def _count(self) -> int:
-        return sum(block.shape[1] for block in self._load())
+        return sum(len(block.outside) for block in self._load())
 
     def _units(self) -> Iterator[Unit]:
         step = chunk_rows(self._domain.dimension, 64)
         step *= max(1, self._count() // (8 * step * cores()))  # a few for each core, but no smaller than a chunk
         for block in self._load():
-            for start in range(0, block.shape[1], step):
-                yield lambda rows=block[:, start : start + step]: rows  # type: ignore[misc]
+            for start in range(0, len(block.outside), step):
+                yield partial(block.at, slice(start, start + step))
 
     def _listed(self, keys: int) -> bool:
         return keys <= max(2**16, self._count())
@@ -76,7 +77,7 @@ class MemoryEngine(RowEngine):
 
     def sorted_keys(self, query: KeyedQuery) -> NDArray[np.int64]:
         """The key of every row, ascending: quicker than their totals where few rows share a key."""
-        chunks = [unit() for unit in self._units()]
+        chunks = [unit().rows for unit in self._units()]
         ends = np.cumsum([rows.shape[1] for rows in chunks], dtype=np.int64).tolist()
         keys = np.empty(ends[-1] if ends else 0, dtype=np.int64)
 
@@ -90,8 +91,7 @@ class MemoryEngine(RowEngine):
         return keys
 
     def block_outputs(self, query: BlockCentres, source: Source) -> NDArray[np.int64]:
-        blocks = self._load()
-        rows = np.concatenate(blocks, axis=1) if blocks else np.empty((self._domain.dimension, 0), dtype=np.int32)
+        rows = np.concatenate([np.empty((self._domain.dimension, 0), dtype=np.int32), *self.rows()], axis=1)
         count = rows.shape[1]
         block = (source.words(count, np.uint64) % np.uint64(query.blocks)).astype(np.int64)
         return query.outputs(rows, block, source.words(count, np.uint64))
@@ -99,18 +99,18 @@ class MemoryEngine(RowEngine):
     def projected(self, projection: Projection) -> MemoryEngine:
         """The rows' images under a public projection, which are kept."""
 
-        def read() -> list[Rows]:
-            return in_order(lambda unit: projection.apply(unit()), self._units())
+        def read() -> list[Block]:
+            return in_order(lambda unit: unit().mapped(projection.apply), self._units())
 
-        return MemoryEngine.of_rows(read, projection.target)
+        return MemoryEngine.of_blocks(read, projection.target)
 
     def split(self, parts: int, source: Source) -> list[RowEngine]:
         """Every row in one of `parts` engines, by a coin of its own that does not depend on any value."""
-        parted: list[list[Rows]] = [[] for _ in range(parts)]
+        parted: list[list[Block]] = [[] for _ in range(parts)]
         for block in self._load():
-            part = (source.words(block.shape[1], np.uint64) % np.uint64(parts)).astype(np.int64)
+            part = (source.words(len(block.outside), np.uint64) % np.uint64(parts)).astype(np.int64)
             order = np.argsort(part, kind="stable")
             ends = np.cumsum(np.bincount(part, minlength=parts))
-            for i, rows in enumerate(np.split(block[:, order], ends[:-1], axis=1)):
-                parted[i].append(rows)
-        return [MemoryEngine.of_rows(lambda mine=mine: mine, self._domain) for mine in parted]  # type: ignore[misc]
+            for i, places in enumerate(np.split(order, ends[:-1])):
+                parted[i].append(block.at(places))
+        return [MemoryEngine.of_blocks(lambda mine=mine: mine, self._domain) for mine in parted]  # type: ignore[misc]

@@ -16,10 +16,11 @@ from covey.errors import ParameterError
 from covey.noise.source import Source, keyed_words, new_key
 from covey.private.engines.base import Sealed
 from covey.private.engines.threads import on_all_cores
+from covey.private.lattice import Block
 from covey.public import Domain
-from covey.queries.base import KeyedQuery, Query, Rows
+from covey.queries.base import KeyedQuery, Query
 from covey.queries.blocks import BlockCentres
-from covey.queries.counts import OccupiedCells
+from covey.queries.counts import InsideOutside, OccupiedCells
 from covey.queries.grid import MOST_CELLS, Grid
 from covey.queries.projection import Projection
 from covey.queries.tree import TreeLeaves
@@ -29,7 +30,7 @@ MOST_CHUNK_ROWS = 2**16  # sums of a chunk stay far below 2^53
 WAITING = 2**22  # keys with their counts that wait to be merged
 
 Integers = NDArray[np.int64]
-Unit = Callable[[], Rows]
+Unit = Callable[[], Block]
 
 
 class RowEngine(Sealed):
@@ -58,9 +59,9 @@ class RowEngine(Sealed):
         at_least = getattr(query, "rows_at_once", 256)  # a public wish: matrix products of many columns like more rows
         step = chunk_rows(self._domain.dimension, at_least)
 
-        def add(rows: Rows, out: Integers) -> None:
-            for start in range(0, rows.shape[1], step):
-                query.accumulate(rows[:, start : start + step], out)
+        def add(block: Block, out: Integers) -> None:
+            for start in range(0, len(block.outside), step):
+                add_block(query, block.at(slice(start, start + step)), out)
 
         return self._add_up(query.size, add)
 
@@ -73,16 +74,16 @@ class RowEngine(Sealed):
         size = getattr(query, "size", None)
         if size is not None and size <= MOST_CELLS + 1 and self._listed(size):
 
-            def add(rows: Rows, out: Integers) -> None:
-                for start in range(0, rows.shape[1], step):
-                    np.add.at(out, query.keys(rows[:, start : start + step]), 1)
+            def add(block: Block, out: Integers) -> None:
+                for start in range(0, len(block.outside), step):
+                    np.add.at(out, query.keys(block.rows[:, start : start + step]), 1)
 
             counts = self._add_up(size, add)
             keys = np.flatnonzero(counts)
             return keys, counts[keys]
 
         def count(unit: Unit) -> tuple[Integers, Integers]:
-            rows = unit()
+            rows = unit().rows
             keys = [query.keys(rows[:, start : start + step]) for start in range(0, rows.shape[1], step)]
             return _counted(np.concatenate([np.empty(0, dtype=np.int64), *keys]))
 
@@ -100,7 +101,7 @@ class RowEngine(Sealed):
 
     def projected(self, projection: Projection) -> RowEngine:
         """The rows' images under a public projection."""
-        return MappedEngine(self, lambda _, rows: projection.apply(rows), projection.target)
+        return MappedEngine(self, lambda _, block: block.mapped(projection.apply), projection.target)
 
     def split(self, parts: int, source: Source) -> list[RowEngine]:
         """Every row in one of `parts` engines, by a coin of its own that does not depend on any value.
@@ -109,26 +110,26 @@ class RowEngine(Sealed):
         """
         key = new_key(source)
 
-        def keep(part: int) -> Callable[[int, Rows], Rows]:
-            def only(unit: int, rows: Rows) -> Rows:
-                words = keyed_words(key, unit, rows.shape[1], purpose="part")
-                return rows[:, words % np.uint64(parts) == np.uint64(part)]
+        def keep(part: int) -> Callable[[int, Block], Block]:
+            def only(unit: int, block: Block) -> Block:
+                words = keyed_words(key, unit, len(block.outside), purpose="part")
+                return block.at(words % np.uint64(parts) == np.uint64(part))
 
             return only
 
         return [MappedEngine(self, keep(part), self._domain) for part in range(parts)]
 
-    def _add_up(self, size: int, add: Callable[[Rows, Integers], None]) -> Integers:
+    def _add_up(self, size: int, add: Callable[[Block, Integers], None]) -> Integers:
         """The sum over all units, in one array for each thread."""
         idle: SimpleQueue[Integers] = SimpleQueue()
 
         def work(unit: Unit) -> None:
-            rows = unit()
+            block = unit()
             try:
                 out = idle.get_nowait()
             except Empty:
                 out = np.zeros(size, dtype=np.int64)
-            add(rows, out)
+            add(block, out)
             idle.put(out)
 
         for _ in on_all_cores(work, self._units()):
@@ -143,7 +144,7 @@ class RowEngine(Sealed):
 class MappedEngine(RowEngine):
     """Rows as a map of single units makes them from another engine's: not kept, made again in every pass."""
 
-    def __init__(self, inner: RowEngine, change: Callable[[int, Rows], Rows], domain: Domain) -> None:
+    def __init__(self, inner: RowEngine, change: Callable[[int, Block], Block], domain: Domain) -> None:
         super().__init__(domain)
         self._inner, self._change = inner, change
 
@@ -153,6 +154,14 @@ class MappedEngine(RowEngine):
 
     def _finish(self) -> None:
         self._inner._finish()
+
+
+def add_block(query: Query, block: Block, out: Integers) -> None:
+    """Add what a query asks about a block: its rows, or only which of them were outside the bounds."""
+    if isinstance(query, InsideOutside):
+        query.tally(block.outside, out)
+    else:
+        query.accumulate(block.rows, out)
 
 
 class _Merged(Sealed):

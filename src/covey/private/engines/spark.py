@@ -21,8 +21,8 @@ from pyspark.sql import functions as F
 from covey.errors import ParameterError
 from covey.noise.source import Source, new_key
 from covey.private.engines.base import Sealed
-from covey.private.engines.rows import chunk_rows
-from covey.private.lattice import to_lattice
+from covey.private.engines.rows import add_block, chunk_rows
+from covey.private.lattice import Block, to_block
 from covey.private.tables.frames import arrow_numbers
 from covey.private.tables.spark import numbered, run_job
 from covey.public import Domain
@@ -125,43 +125,43 @@ class SparkEngine(Sealed):
         raise ParameterError("engine", "blocks of rows are clustered in memory: use engine='memory', or a sample")
 
 
-def read_rows(domain: Domain, maps: tuple[RowMap, ...], batch: pa.RecordBatch) -> Iterator[Rows]:
+def read_rows(domain: Domain, maps: tuple[RowMap, ...], batch: pa.RecordBatch) -> Iterator[Block]:
     """The lattice rows of a batch, in chunks. Runs on executors."""
     numbers = np.stack([arrow_numbers(column) for column in batch.columns])
-    rows = to_lattice(numbers, domain)
+    block = to_block(numbers, domain)
     step = chunk_rows(domain.dimension, 256)
-    for start in range(0, rows.shape[1], step):
-        chunk = rows[:, start : start + step]
+    for start in range(0, len(block.outside), step):
+        chunk = block.at(slice(start, start + step))
         for change in maps:
-            chunk = change(chunk)
+            chunk = chunk.mapped(change)
         yield chunk
 
 
-def send_totals(read: Callable[[Any], Iterator[Rows]], query: Query, batches: Batches) -> Iterator[pa.RecordBatch]:
+def send_totals(read: Callable[[Any], Iterator[Block]], query: Query, batches: Batches) -> Iterator[pa.RecordBatch]:
     """One partition's exact statistic. Runs on executors."""
     out = _added(read, query, batches)
     yield pa.RecordBatch.from_arrays([pa.array([out.astype("<i8").tobytes()], pa.binary())], ["numbers"])
 
 
-def send_pairs(read: Callable[[Any], Iterator[Rows]], query: Query, batches: Batches) -> Iterator[pa.RecordBatch]:
+def send_pairs(read: Callable[[Any], Iterator[Block]], query: Query, batches: Batches) -> Iterator[pa.RecordBatch]:
     """One partition's exact statistic, without its zeros. Runs on executors."""
     out = _added(read, query, batches)
     keys = np.flatnonzero(out)
     yield from _in_pairs(keys, out[keys])
 
 
-def send_keys(read: Callable[[Any], Iterator[Rows]], query: KeyedQuery, batches: Batches) -> Iterator[pa.RecordBatch]:
+def send_keys(read: Callable[[Any], Iterator[Block]], query: KeyedQuery, batches: Batches) -> Iterator[pa.RecordBatch]:
     """Keys and how many rows have them, batch by batch. Runs on executors."""
     for batch in batches:
-        for rows in read(batch):
-            yield from _in_pairs(*np.unique(query.keys(rows), return_counts=True))
+        for block in read(batch):
+            yield from _in_pairs(*np.unique(query.keys(block.rows), return_counts=True))
 
 
-def _added(read: Callable[[Any], Iterator[Rows]], query: Query, batches: Batches) -> Integers:
+def _added(read: Callable[[Any], Iterator[Block]], query: Query, batches: Batches) -> Integers:
     out = np.zeros(query.size, dtype=np.int64)
     for batch in batches:
-        for rows in read(batch):
-            query.accumulate(rows, out)
+        for block in read(batch):
+            add_block(query, block, out)
     return out
 
 

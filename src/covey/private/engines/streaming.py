@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.private.engines.rows import RowEngine, Unit
-from covey.private.lattice import to_lattice
+from covey.private.lattice import Block, to_block
 from covey.private.tables.base import Piece, Table
 from covey.public import Domain
-from covey.queries.base import Query, Rows
+from covey.queries.base import Query
 from covey.queries.counts import Count
 
 KEPT_VALUES = 2**25  # lattice coordinates that are kept: an eighth of a GiB
@@ -29,7 +29,7 @@ class StreamEngine(RowEngine):
     def __init__(self, table: Table, domain: Domain) -> None:
         super().__init__(domain)
         self._table = table
-        self._kept: dict[int, Rows] | None = {}  # None: too many to keep
+        self._kept: dict[int, Block] | None = {}  # None: too many to keep
         self._values = 0
         self._pieces: int | None = None  # how many there are, once all were asked for
         self._lock = Lock()
@@ -51,15 +51,15 @@ class StreamEngine(RowEngine):
             yield partial(self._read, number, piece)
         self._pieces = number + 1
 
-    def _read(self, number: int, piece: Piece) -> Rows:
-        rows = to_lattice(piece(), self._domain)
+    def _read(self, number: int, piece: Piece) -> Block:
+        block = to_block(piece(), self._domain)
         with self._lock:
             if self._kept is not None and number not in self._kept:
-                self._kept[number] = rows
-                self._values += rows.size
+                self._kept[number] = block
+                self._values += block.rows.size
                 if self._values > KEPT_VALUES:
                     self._kept = None
-        return rows
+        return block
 
     def _finish(self) -> None:
         self._table.check_unchanged()

@@ -1,6 +1,7 @@
 """At most m rows of every person, chosen by a keyed hash, never by their order. Proof: cap.md.
 
-Of each person the m rows stay whose hash of (person, lattice row, copy number) is smallest. So which rows of a person
+Of each person the m rows stay whose hash of (person, lattice row, copy number) is smallest; a row that was outside the
+bounds and one that was not are two, even at one lattice point. So which rows of a person
 stay depends on that person's own rows and a secret key: someone else's rows, the order of rows, and how a table is
 cut into pieces or files do not matter. Rows without an id are nobody's and are left out. What stays is kept in memory;
 who was counted is never told.
@@ -22,7 +23,7 @@ from covey.noise.source import Source
 from covey.private.engines.base import Sealed
 from covey.private.engines.rows import RowEngine
 from covey.private.engines.threads import on_all_cores
-from covey.private.lattice import to_lattice
+from covey.private.lattice import to_block
 from covey.private.narrowed.names import Names
 from covey.private.narrowed.zones import ALWAYS, Coins
 from covey.private.tables.base import Piece, Places, Table, piece_rows, within
@@ -39,7 +40,7 @@ Words = NDArray[np.uint64]
 
 @dataclass(frozen=True, repr=False)
 class Group(Sealed):
-    """Rows of the same person and lattice point (or all of a person's), told once, with how often they occur."""
+    """Rows of the same person, lattice point and flag (or all of a person's), told once, with how often they occur."""
 
     low: Words
     high: Words
@@ -202,9 +203,9 @@ def read_groups(
         last = np.full(len(low), OUTSIDE)
         if whole:
             return Group(low, high, none, low, last, once, values[:0]).merged()
-        points = to_lattice(values, domain)
-        row = names.rows(points)
-        last = last if coins is None else coins.last_words(points)
+        block = to_block(values, domain)
+        row = names.rows(block)
+        last = last if coins is None else coins.last_words(block.rows)
         return Group(low, high, row, names.ranks(low, high, row, none), last, once, values).merged()
 
     for piece in table.pieces_with_ids(domain.columns, person):

@@ -16,9 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from covey.noise.keyed import Words, derived_key, siphash
-from covey.queries.base import Rows
+from covey.private.lattice import Block
 
 WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"  # a text that says the same as a whole number
+FLAG = np.int32(1 << 30)  # a bit that equals the sign in every lattice coordinate: they are below 2^25
 TEXT = b"covey text id"  # what is hashed so is an id, and no purpose of a key
 
 
@@ -53,10 +54,12 @@ class Names:
             low[place], high[place] = np.frombuffer(digest, dtype="<u8")
         return low, high
 
-    def rows(self, rows: Rows) -> Words:
-        """64 bits for each lattice row."""
+    def rows(self, block: Block) -> Words:
+        """64 bits for each lattice row, with the flag whether it was outside."""
+        rows = block.rows
         pairs = np.zeros((-(-len(rows) // 2) * 2, rows.shape[1]), dtype=np.int32)
         pairs[: len(rows)] = rows
+        pairs[0] ^= block.outside * FLAG
         words = pairs.view(np.uint32).astype(np.uint64)
         return siphash(derived_key(self.key, "row"), list(words[::2] << np.uint64(32) | words[1::2]))
 

@@ -26,7 +26,7 @@ from covey.noise.source import OsSource, SeededSource, Source, keyed_words, new_
 from covey.private.engines.base import Engine
 from covey.private.engines.rows import RowEngine
 from covey.private.engines.spark import Batches
-from covey.private.lattice import to_lattice
+from covey.private.lattice import to_block
 from covey.private.narrowed.names import Names
 from covey.private.tables.base import ENGINES, Piece, Table
 from covey.private.tables.frames import arrow_numbers, open_table
@@ -148,7 +148,7 @@ def name_rows(names: Names, domain: Domain, batches: Batches) -> Iterator[pa.Rec
         mine = has_id(ids)
         values = np.stack([arrow_numbers(column) for column in batch.columns[:-1]])[:, mine]
         low, high = names.people(ids.filter(pa.array(mine)))
-        row = names.rows(to_lattice(values, domain))
+        row = names.rows(to_block(values, domain))
         arrays = [*(pa.array(each) for each in values), *(pa.array(signed(each)) for each in (low, high, row))]
         yield pa.RecordBatch.from_arrays(arrays, [*(f"v{i}" for i in range(len(values))), "low", "high", "row"])
 
@@ -179,7 +179,7 @@ def name_points(names: Names, domain: Domain, batches: Batches) -> Iterator[pa.R
     """Rows as numbers, with the names of their lattice points. Runs on executors."""
     for batch in batches:
         values = np.stack([arrow_numbers(column) for column in batch.columns])
-        row = pa.array(signed(names.rows(to_lattice(values, domain))))
+        row = pa.array(signed(names.rows(to_block(values, domain))))
         yield pa.RecordBatch.from_arrays(
             [*(pa.array(each) for each in values), row], [*(f"v{i}" for i in range(len(values))), "row"]
         )

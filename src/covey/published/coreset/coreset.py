@@ -32,8 +32,9 @@ from covey.post.random import public_rng
 from covey.post.reduce import reduce_points
 from covey.post.starts import sphere_packing
 from covey.public import Box
+from covey.published.certificate import Certificate, in_full, scale_of
 from covey.published.errors import BoxNoise, Known, from_boxes
-from covey.published.release import Certificate, Release, in_full, scale_of
+from covey.published.release import Release
 
 if TYPE_CHECKING:
     from covey.published.coreset.compare import Alternative

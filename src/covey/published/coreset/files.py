@@ -13,10 +13,11 @@ import numpy as np
 
 from covey.errors import FormatError, ParameterError
 from covey.files import write_whole
+from covey.published.certificate import Certificate, is_possible
 from covey.published.coreset.coreset import Coreset
 from covey.published.errors import BoxNoise
 from covey.published.release import FORMAT as RELEASE
-from covey.published.release import Certificate, Release, is_possible
+from covey.published.release import Release
 
 FORMAT, VERSION = "covey-coreset", 1
 PARQUET = b"PAR1"  # how a Parquet file begins

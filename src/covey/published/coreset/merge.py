@@ -9,8 +9,8 @@ from covey.budget.accounting.promise import Disjoint
 from covey.checks import whole_number
 from covey.errors import ParameterError
 from covey.events import float_at_least
+from covey.published.certificate import MOST_EPSILON, Certificate
 from covey.published.coreset.coreset import Coreset
-from covey.published.release import MOST_EPSILON, Certificate
 
 
 def merge(a: Coreset, b: Coreset, *, disjoint: bool) -> Coreset:

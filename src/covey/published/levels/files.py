@@ -16,8 +16,8 @@ from covey.errors import FormatError
 from covey.events import exactly
 from covey.files import write_whole
 from covey.public import MOST_ROWS_PER_PERSON, Domain, Person
+from covey.published.certificate import Certificate, is_possible
 from covey.published.levels.levels import Level, LevelSet
-from covey.published.release import Certificate, is_possible
 
 FORMAT, VERSION = "covey-levels", 1
 MOST_KEYS = 2**24

@@ -19,11 +19,12 @@ from covey.post.distances import add_up
 from covey.post.errors.boxes import CountedBoxes, laplace_variance
 from covey.post.errors.sizes import cluster_sizes
 from covey.public import Domain
+from covey.published.certificate import Certificate
 from covey.published.coreset.coreset import Coreset
 from covey.published.errors import THINNED, BoxNoise, Known, from_boxes
 from covey.published.levels.cells import Layer, boxes_of, quick_clusters
 from covey.published.levels.words import choice, expected, meaning
-from covey.published.release import Certificate, Release
+from covey.published.release import Release
 
 Floats = NDArray[np.float64]
 MOST_LEVELS = 20
@@ -131,7 +132,7 @@ class LevelSet:
         """Of the noise in `rows`."""
         if self.zoned:
             return float((self.rates**-2.0).sum()) * laplace_variance(1 / float(self.strength(level)))
-        return laplace_variance(1 / float(self.rows_epsilon))
+        return 2 * laplace_variance(1 / float(self.rows_epsilon))  # rows inside and outside the bounds
 
     def coreset(self, level: int, *, chosen: str = "on the slider") -> Coreset:
         """The boxes of a level as weighted points in the units of the data, with the noise of their counts."""

@@ -16,8 +16,9 @@ import numpy as np
 from covey.errors import ParameterError
 from covey.events import float_at_least
 from covey.geo.geojson import find_axes
+from covey.post.tails import tail_of_two
 from covey.public import Person
-from covey.published.release import UNCOVERED, Certificate, in_full
+from covey.published.certificate import UNCOVERED, Certificate, in_full
 from covey.published.sentences import METRES, length
 from covey.text import plain
 
@@ -72,9 +73,7 @@ def expected(found: LevelSet, level: int) -> dict[str, Any]:
     finest = 2 / found.per_axis
     return {
         "rows_noisy": round(found.rows(level)),
-        "rows_error": tail(float(found.rows_epsilon), 0.05)
-        if not found.zoned
-        else math.ceil(1.96 * math.sqrt(found.rows_variance(level))),
+        "rows_error": _rows_error(found, level),
         "cell_size": [float(middle * half) for half in found.domain.half],
         "finest_cell": [float(finest * half) for half in found.domain.half],
         "points": int(stand.sum()),
@@ -83,10 +82,11 @@ def expected(found: LevelSet, level: int) -> dict[str, Any]:
     }
 
 
-def tail(strength: float, share: float) -> int:
-    """The smallest t with P(|X| > t) <= share for discrete Laplace noise: 2p^(t+1)/(1+p) <= share."""
-    p = math.exp(-strength)
-    return max(0, math.ceil(math.log(share * (1 + p) / 2) / math.log(p) - 1)) if p > 0 else 0
+def _rows_error(found: LevelSet, level: int) -> int:
+    """Of rows inside and outside the bounds together, two draws; in zones, of the level's counts by their rates."""
+    if not found.zoned:
+        return tail_of_two(float(found.rows_epsilon), 0.05)
+    return math.ceil(1.96 * math.sqrt(found.rows_variance(level)))
 
 
 def smallest(cells: int, strength: float) -> int:

@@ -1,0 +1,184 @@
+"""The certificate of a release: what was promised, to whom, in numbers and in plain words."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, Context, Decimal
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.budget.accounting.promise import Promise
+from covey.errors import ParameterError
+from covey.events import Neighbours, exactly
+
+MOST_EPSILON = 10**4
+UNCOVERED = "the choice is not covered"  # what no merge may hide
+_UP, _DIGITS = Context(prec=3, rounding=ROUND_CEILING), Context(prec=40)  # never the caller's own precision
+_RULES = {
+    frozenset({"largest"}): "nobody is in more than one of them, so the weakest promise among them holds for everyone",
+    frozenset({"sum"}): "somebody may be in several of them, so their amounts were added up",
+}
+_MIXED = "amounts of those that may share people were added up; of those that nobody shares, the larger counts"
+
+
+def in_full(amount: float) -> str:
+    """A privacy parameter with all its digits: one that is rounded down would promise too much."""
+    short = f"{amount:g}"
+    return short if float(short) == amount else repr(amount)
+
+
+class Certificate(msgspec.Struct, frozen=True, kw_only=True):
+    """The promise that comes with a release.
+
+    unit : the column whose equal values make one person, or None where a person is one row. receipt : random text that
+    the ledger holds with the charge; None where no durable ledger was kept.
+    """
+
+    algorithm: str
+    parameters: dict[str, Any]
+    epsilon: float
+    delta: float
+    neighbours: str
+    person: str
+    domain: dict[str, Any]
+    seeded: bool
+    covey: str
+    unit: str | None = None
+    dataset: str | None = None
+    receipt: str | None = None
+    parts: list[Certificate] | None = None  # of a merged coreset: what it was made of
+
+    @property
+    def promise(self) -> Promise:
+        """Its amounts with their type: what can be added to another promise, and what cannot."""
+        return Promise(Neighbours.parse(self.neighbours), self.unit, exactly(self.epsilon), exactly(self.delta))
+
+    def leaves(self) -> list[Certificate]:
+        """The certificates of the single releases that this one was made of; itself if it is one."""
+        found, waiting = [], [self]
+        while waiting:
+            each = waiting.pop()
+            waiting += reversed(each.parts or ())
+            if not each.parts:
+                found.append(each)
+        return found
+
+    def _rules(self) -> frozenset[Any]:
+        """All rules by which this certificate and its parts were composed."""
+        found, waiting = set(), [self]
+        while waiting:
+            each = waiting.pop()
+            if each.parts:
+                found.add(each.parameters.get("composition"))
+                waiting += each.parts
+        return frozenset(found)
+
+    def _zones_and_choice(self) -> list[str]:
+        """What is promised to rows in zones, and how a privacy level was chosen; of every part too, none left out."""
+        leaves = self.leaves() if self.parts else []
+        of_parts: dict[str, list[int]] = {}
+        for number, part in enumerate(leaves, start=1):
+            for words in part._own_words():
+                of_parts.setdefault(words, []).append(number)
+        lines = [f"{words[:1].upper()}{words[1:]}." for words in self._own_words()]
+        for words, numbers in of_parts.items():
+            told = f"Part {', '.join(map(str, numbers))}" if len(numbers) < len(leaves) else "Each part"
+            lines.append(f"{told} of {len(leaves)}, by itself: {words}.")
+        return lines
+
+    def _own_words(self) -> list[str]:
+        zones, choice = self.parameters.get("zones"), self.parameters.get("choice")
+        given = [each.get("epsilon") for each in zones if isinstance(each, dict)] if isinstance(zones, list) else []
+        amounts = [float(each) for each in given if isinstance(each, int | float) and each < self.epsilon]
+        lines = []
+        if amounts:
+            told = ", ".join(in_full(each) for each in sorted(set(amounts)))
+            where = f"{len(amounts)} zones" if len(amounts) > 1 else "zone"
+            lines.append(
+                f"rows in its {where} are promised more: epsilon = {told}; moving a row across a border of a zone is "
+                "covered by both amounts together"
+            )
+        return [*lines, choice] if isinstance(choice, str) else lines
+
+    @property
+    def statement(self) -> str:
+        """The promise in plain words."""
+        lines = []
+        if self.seeded:
+            lines.append(
+                "SEEDED: NOT PRIVATE. The noise was drawn from a known seed and can be subtracted. For tests only."
+            )
+        unit = f"one person ({self.person})"
+        change = (
+            f"whether {unit} is in the data or not"
+            if self.neighbours == "add-remove"
+            else f"whatever the values of {unit} are"
+        )
+        factor = _UP.create_decimal(_DIGITS.exp(Decimal(self.epsilon)))  # "at most": never rounded down
+        lines.append(
+            f"This release is differentially private with epsilon = {in_full(self.epsilon)}"
+            + (f" and delta = {in_full(self.delta)}" if self.delta else "")
+            + f": {change}, the chance of any particular result changes by a factor of at most {factor}"
+            + (f", but for an exceptional chance of {in_full(self.delta)}." if self.delta else ".")
+        )
+        lines.append(
+            "The number of people is protected too."
+            if self.neighbours == "add-remove"
+            else "The number of rows is not protected: it is treated as public."
+        )
+        lines += self._zones_and_choice()
+        lines.append("The promise covers what is published here; further releases of the same data add to it.")
+        leaves = self.leaves()
+        if len(leaves) > 1:
+            lines.append(f"It joins {len(leaves)} releases: {_RULES.get(self._rules(), _MIXED)}.")
+        if any(each.receipt is None for each in leaves):
+            lines.append("No durable ledger was kept: nobody has counted earlier releases of the same data.")
+        return " ".join(lines)
+
+
+def is_possible(promise: Certificate, width: int) -> bool:
+    """Whether a certificate that was read from a file holds a promise that can be true of data with these columns.
+
+    What joins several is of their type, and promises no more than each of them.
+    """
+    return all(
+        0 < each.epsilon <= promise.epsilon <= MOST_EPSILON
+        and 0 <= each.delta <= promise.delta < 1
+        and _fits(each.domain, width)
+        and _typed(each)
+        and each.promise.kind == promise.promise.kind
+        for each in (promise, *promise.leaves())
+    )
+
+
+def _typed(certificate: Certificate) -> bool:
+    """Whether the promise has a type, and its words are about the same people."""
+    try:
+        unit = certificate.promise.kind.unit
+    except ParameterError:
+        return False
+    words = "one row" if unit is None else f"all rows with the same {unit!r}, of which at most "
+    return certificate.person == words if unit is None else certificate.person.startswith(words)
+
+
+def scale_of(domain: dict[str, Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The middle and half-width of every column's public range: what distances are measured in."""
+    if domain["type"] == "ball":
+        middle = np.array(domain["center"], dtype=np.float64)
+        return middle, np.full(len(middle), float(domain["radius"]))
+    lower, upper = (np.array(domain[end], dtype=np.float64) for end in ("lower", "upper"))
+    return lower / 2 + upper / 2, upper / 2 - lower / 2
+
+
+def _fits(domain: dict[str, Any], width: int) -> bool:
+    """Whether a description is that of a box or a ball in so many columns."""
+    names = {"box": ("lower", "upper"), "ball": ("center",)}.get(str(domain.get("type")))
+    if names is None or (names == ("center",) and not isinstance(domain.get("radius"), int | float)):
+        return False
+    ends = [domain.get(name) for name in names]
+    return all(
+        isinstance(end, list) and len(end) == width and all(isinstance(each, int | float) for each in end)
+        for end in ends
+    )

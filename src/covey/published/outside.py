@@ -1,0 +1,69 @@
+"""What share of the rows was outside the bounds, with its interval. From the noisy counts in a certificate alone."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from covey.post.tails import tail
+
+if TYPE_CHECKING:
+    from covey.published.certificate import Certificate
+
+ROWS_BY_BOUNDS = ("rows_inside", "rows_outside", "rows_outside_scale")  # the notes of a certificate
+SURE = 0.9
+
+
+class Share(NamedTuple):
+    """A share of the rows, and the interval that holds it 9 times in 10."""
+
+    share: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        about, low, high = (percent(each) for each in self)
+        return f"About {about} of rows were outside the bounds ({low} to {high}; 9 times in 10)."
+
+
+def percent(share: float) -> str:
+    """One digit behind the point, and two digits in all where there are any."""
+    digits = 1 if share >= 0.01 or share <= 0 else min(6, 1 - math.floor(math.log10(100 * share)))
+    return f"{100 * share:.{digits}f}".rstrip("0").rstrip(".") + "%"
+
+
+def share_outside(certificate: Certificate) -> Share | None:
+    """The share of the rows that was outside the bounds; None if they were not counted.
+
+    Let c and i be the noisy counts outside and inside. Under add/remove each has noise of its own, beyond t in one case
+    of twenty, so both are within t in nine of ten; then the true counts are from max(c - t, 0) to c + t and from
+    max(i - t, 0) to i + t, and the share is at its ends where one is largest and the other smallest. Under replace-one
+    i is the public number of rows less c: one noise, beyond t in one case of ten, moves both in opposite ways.
+    Of a sample, of people's capped rows or of rows that zones kept, it is the share among these.
+    """
+    found = [certificate.parameters.get(name) for name in ROWS_BY_BOUNDS]
+    numbers = [float(each) for each in found if isinstance(each, int | float)]
+    if len(numbers) < len(found) or not all(map(math.isfinite, numbers)) or numbers[2] <= 0:
+        return None
+    inside, outside, scale = numbers
+    each_row = _stands_for(certificate.parameters.get("sample"))
+    fails = 1 - SURE if certificate.neighbours == "replace-one" else (1 - SURE) / 2
+    t = each_row * tail(each_row / scale, fails)
+    low = _part(max(outside - t, 0.0), inside + t, otherwise=0.0)
+    high = _part(max(outside + t, 0.0), max(inside - t, 0.0), otherwise=1.0)
+    return Share(min(max(_part(outside, inside, otherwise=low), low), high), low, high)
+
+
+def _part(one: float, other: float, *, otherwise: float) -> float:
+    """One as a share of both, from 0 to 1; `otherwise` where there are none."""
+    return min(max(one / (one + other), 0.0), 1.0) if one + other > 0 else otherwise
+
+
+def _stands_for(sample: Any) -> float:
+    """How many rows each row of a sample stands for: what its counts were multiplied with."""
+    match sample:
+        case {"rate": int() | float() as rate} if 0 < rate <= 1:
+            return 1 / rate
+        case {"size": int() as size, "of": int() as of} if 0 < size <= of:
+            return of / size
+    return 1.0

@@ -1,0 +1,98 @@
+"""The share of rows outside the bounds: what a release says, how sure it is, and how it reads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from covey import Ball, KMeans
+from covey.fit.fit import fit
+from covey.published.outside import Share, percent, share_outside
+from covey.published.release import Release
+from covey.published.show import show_release
+
+
+def rows(n: int = 4000, outside: int = 400) -> np.ndarray:
+    found = np.random.default_rng(2).uniform(-1, 1, (n, 2))
+    found[:outside:2, 0] = 3.0
+    found[1:outside:2, 1] = np.nan
+    return found
+
+
+def released(seed: int = 0, **more: object) -> Release:
+    return fit(rows(), k=2, bounds=(-1, 1), random_state=seed, **{"epsilon": 1.0, "algorithm": "grid", **more})
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+def test_a_release_tells_the_share_outside(neighbours):
+    release = released(epsilon=20.0, neighbours=neighbours)
+    notes = release.certificate.parameters
+    share, low, high = release.rows_outside
+    assert share == pytest.approx(0.1, abs=0.01)
+    assert low <= share <= high < low + 0.01
+    assert isinstance(notes["rows_outside"], int)
+    assert notes["rows_outside_scale"] == (1.25 if neighbours == "add-remove" else 2.5)
+    if neighbours == "replace-one":
+        assert notes["rows_inside"] + notes["rows_outside"] == 4000
+    assert Release.from_json(release.to_json()).rows_outside == release.rows_outside
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+def test_the_interval_holds_the_share_nine_times_in_ten(neighbours):
+    """At least 90%, less five deviations of 300 runs: a false alarm has odds below 10^-6, and the seeds are fixed."""
+    found = [released(seed, neighbours=neighbours, algorithm="genetic", algorithm_params=QUICK) for seed in range(300)]
+    held = [each.rows_outside.low <= 0.1 <= each.rows_outside.high for each in found]
+    assert np.mean(held) > 0.81
+    if neighbours == "replace-one":  # one noise, whose tail is exact but for a row
+        assert np.mean(held) < 0.99
+
+
+QUICK = {"least_rounds": 1, "most_rounds": 1}
+
+
+def test_of_a_sample_counts_are_scaled_to_all_rows_and_the_share_is_the_samples():
+    notes = released(epsilon=20.0, sample=0.5).certificate.parameters
+    assert notes["rows_outside"] == pytest.approx(400, rel=0.2)
+    assert notes["rows_inside"] == pytest.approx(3600, rel=0.05)
+    exact = released(epsilon=20.0, sample=1000, neighbours="replace-one")
+    assert exact.certificate.parameters["rows_inside"] + exact.certificate.parameters["rows_outside"] == 4000
+    assert exact.rows_outside.share == pytest.approx(0.1, abs=0.04)
+
+
+@pytest.mark.parametrize(("algorithm", "d"), [("lloyd", 2), ("auto", 1), ("auto", 4)])
+def test_who_never_asks_for_the_number_of_rows_does_not_pay_for_it(algorithm, d):
+    release = fit(np.zeros((50, d)), k=2, epsilon=1.0, bounds=(-1, 1), algorithm=algorithm, random_state=0)
+    assert release.rows_outside is None
+    assert "rows_outside" not in release.certificate.parameters
+
+
+def test_unit_vectors_are_inside_a_unit_ball():
+    directions = np.random.default_rng(0).normal(size=(3000, 6))
+    directions /= np.sqrt(np.square(directions).sum(axis=1))[:, None]
+    model = KMeans(2, epsilon=50.0, bounds=Ball(1.0), random_state=0).fit(directions)
+    assert model.release_.rows_outside.high < 0.01
+
+
+def test_counts_that_noise_has_made_impossible_are_still_shares():
+    document = released().certificate
+    for inside in (-500, -3, 0, 5, 10**6):
+        for outside in (-500, -3, 0, 5, 10**6):
+            notes = {"rows_inside": inside, "rows_outside": outside, "rows_outside_scale": 25.0}
+            share, low, high = share_outside(type(document)(**{**plain(document), "parameters": notes}))
+            assert 0 <= low <= share <= high <= 1
+    for broken in ({}, {**notes, "rows_outside": "many"}, {**notes, "rows_outside_scale": float("nan")}):
+        assert share_outside(type(document)(**{**plain(document), "parameters": broken})) is None
+
+
+def plain(certificate) -> dict[str, object]:
+    return {name: getattr(certificate, name) for name in certificate.__struct_fields__}
+
+
+def test_it_reads_as_a_sentence(capsys):
+    assert str(Share(0.012, 0.009, 0.015)) == (
+        "About 1.2% of rows were outside the bounds (0.9% to 1.5%; 9 times in 10)."
+    )
+    assert [percent(each) for each in (0.0, 0.000123, 0.5, 1.0)] == ["0%", "0.012%", "50%", "100%"]
+    release = released()
+    show_release(release)
+    assert str(release.rows_outside) in " ".join(capsys.readouterr().out.split())
