@@ -25,7 +25,7 @@ def tables_of(found: Found) -> dict[str, list[Row]]:
         "beyond": [{**cell, **beyond(own)} for cell, own in fits if "ratio" in own[0]],
         "balls": [{**cell, **beyond(own)} for cell, own in balls],
         "times": [
-            {**cell, "what": what, "seconds": middle(each[f"seconds_{what}"] for each in own)}
+            {**cell, "what": what, "seconds": middle(each.get(f"seconds_{what}") for each in own)}
             for cells, names in ((fits, ("sizes", "costs")), (reruns, ("reruns",)))
             for cell, own in cells
             for what in names
@@ -109,11 +109,10 @@ def excess(fits: Fits) -> Row:
 
 
 def beyond(fits: Fits) -> Row:
-    """Coresets without cells: the cost told over the true one, and whether its bracket holds."""
+    """Coresets without cells: of those that are not flagged, the cost told over the true one, and their brackets."""
+    told = [each for each in fits if not each["flagged"]]
     return {
-        **share([each["held"] for each in fits], [1] * len(fits)),
-        "ratio": middle(each["ratio"] for each in fits if not each["flagged"]),
-        "low": middle(each["low"] for each in fits),
-        "high": middle(each["high"] for each in fits),
-        "flagged": float(np.mean([each["flagged"] for each in fits])),
+        **share([each["held"] for each in told], [1] * len(told)),
+        **{name: middle(each[name] for each in told) for name in ("ratio", "low", "high")},
+        "flagged": 1 - len(told) / len(fits),
     }
