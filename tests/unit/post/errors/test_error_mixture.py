@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from covey.post.distances import cost
-from covey.post.errors.boxes import CountedBoxes
+from covey.post.errors.boxes import CountedBoxes, spots
 from covey.post.errors.costs import COARSE, FEW, WIDE, cost_interval
-from covey.post.errors.mixture import box_moments, fit_mixture, likely_places
+from covey.post.errors.mixture import Places, box_moments, fit_mixture, likely_places
 from covey.post.errors.reruns import MadeUp
 from covey.post.random import public_rng
 
@@ -109,7 +109,8 @@ def test_a_cost_is_told_only_where_rows_decide_it():
 
 def test_a_cost_that_boxes_hide_is_not_told():
     """Rows everywhere and a centre in the middle of each box: what they pay is decided within boxes alone."""
-    _, boxes = rows_and_boxes(per_axis=4, scale=0.1)
-    even = boxes.counting(np.full(16, 2000.0))
-    found = cost_interval(even, likely_places(even, fit_mixture(even, boxes.points)), boxes.points, "k-means")
-    assert found.why == COARSE
+    _, boxes = rows_and_boxes(per_axis=8, scale=0.1)
+    even, within = boxes.counting(np.full(64, 2000.0)), spots(2)
+    points = (boxes.points[:, None] + boxes.widths[:, None] * within).reshape(-1, 2)
+    places = Places(points, np.full(len(points), 1 / len(within)), np.repeat(np.arange(64), len(within)))
+    assert cost_interval(even, places, boxes.points, "k-means").why == COARSE
