@@ -37,7 +37,8 @@ def coverage(results: Results) -> bytes:
         for method, colour in COLOURS.items():
             _dots(panel, [row for row in rows if row["method"] == method], place, method, colour)
         panel.set_title(title, fontsize=9, color=INK)
-        panel.set(xlim=(0.45, 1.02), ylim=(-1, len(lines)), xlabel="part that holds")
+        panel.set(xlim=(0.45, 1.02), ylim=(-1, len(lines)))
+        panel.set_xlabel("part that holds", fontsize=8.5, color=INK)
         panel.set_yticks(range(len(lines)), [])
     names = [f"{name}, ε = {epsilon:g} ({gate:,.0f})" for gate, name, epsilon in lines]
     panels[0].set_yticks(range(len(lines)), names, fontsize=7)

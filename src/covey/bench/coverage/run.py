@@ -22,7 +22,8 @@ from covey.errors import ParameterError
 
 COLUMNS = {"auto": 16, "levels": BOXES_UP_TO, "grid": GRID_UP_TO}  # at most
 METHODS = tuple(COLUMNS)
-SECONDS = {"fits": (0.1, 3e-6, 5e-8), "balls": (0.3, 2e-5, 0.0), "reruns": (0.4, 6e-6, 2e-7)}  # a fit, a row, n·k
+SECONDS = {"fits": (0.15, 4.5e-6, 1e-7), "balls": (0.5, 0.0, 0.0), "reruns": (0.5, 1e-5, 2e-7)}  # a fit, a row, n·k
+LONGER = {3: 2.0, 4: 3.0}  # with so many columns; with more there are no boxes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,13 +84,14 @@ def steps(kind: str, cell: Row, stamp: Row, many: int, settings: Settings) -> It
 
 
 def cpu_hours(plan: Sequence[Step], done: Store) -> float:
-    """Of the tasks that are left, by how long a fit took on one core of an ordinary machine."""
+    """Of the tasks that are left, by how long fits took on one core of an ordinary machine: a rough number."""
     total = 0.0
     for step in plan:
         if step.task.key not in done.answers:
             each, row, pair = SECONDS[step.task.kind]
-            n, k = step.shared["n"], step.shared["k"]
-            total += step.task.parameters["many"] * (each + row * n + pair * n * k)
+            n, k = min(step.shared["n"], 150_000), step.shared["k"]
+            times = LONGER.get(find_set(step.shared["set"]).dimension, 1.0) * step.task.parameters["many"]
+            total += times * (each + row * n + pair * n * k)
     return total / 3600
 
 
