@@ -166,11 +166,11 @@ def table(name: str, values: ArrayLike, width: int) -> Floats:
     return _frozen(found)
 
 
-def weights_of(values: ArrayLike, many: int) -> Floats:
+def weights_of(values: ArrayLike, many: int, *, name: str = "weights") -> Floats:
     """One finite number for each point."""
     found = numbers(values)
     if found is None or found.shape != (many,) or not np.isfinite(found).all():
-        raise ParameterError("weights", "must be one finite number for each point")
+        raise ParameterError(name, "must be one finite number for each point")
     return _frozen(found)
 
 

@@ -73,4 +73,5 @@ def in_user_units(coreset: LatticeCoreset, domain: Domain, scale: float) -> Weig
         points=domain.from_lattice(coreset.points).tolist(),
         weights=(coreset.weights * scale).tolist(),
         cells=None if coreset.cells is None else (coreset.cells * width).tolist(),
+        spreads=None if coreset.spreads is None else (coreset.spreads / domain.limit**2).tolist(),
     )

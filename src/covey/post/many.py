@@ -1,21 +1,45 @@
 """The costs of many sets of centres at once. Free: works on public or already noisy data only."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from covey.post.distances import Floats, Objective, blocks, one_blas_thread
+from covey.post.spreads import mean_distances, saved
 
 _SETS = 1024  # centres of several sets looked at side by side
 
 
+@dataclass(frozen=True)
+class Costs:
+    """What each set costs. Of points without spreads all three are the same."""
+
+    plain: Floats  # all rows at their points
+    spread: Floats  # spread about them, and each served by its point's centre: at most so much, but for noise
+    likely: Floats  # the same, each row served by the nearer of its point's two nearest centres
+
+
 def costs_of_sets(points: Floats, weights: Floats, sets: Floats, *, objective: Objective) -> Floats:
+    """The cost of each of s sets of k centres (s x k x d), as if all rows were at their points."""
+    return spread_costs(points, weights, sets, objective=objective, spreads=None).plain
+
+
+def spread_costs(
+    points: Floats, weights: Floats, sets: Floats, *, objective: Objective, spreads: Floats | None
+) -> Costs:
     """The cost of each of s sets of k centres (s x k x d), by squared distance or, for "k-median", by distance.
+
+    spreads : the mean squared distance of a point's rows from it. Rows with the mean p and the spread s have a mean
+    square of |p - c|² + s about any c (Steiner), so a mean distance of at most √(|p - c|² + s), and of at least |p - c|
+    (Jensen, twice). That a row may be nearer to another centre than its point is lowers both; see spreads.py.
 
     A matrix product finds the nearest centre; the distance to it is then taken from differences, so that nothing
     cancels. Blocks of points and of sets stay in the cache; memory does not grow with s x points.
     """
     s, k, d = sets.shape
-    total = np.zeros(s)
+    known = np.zeros(0) if spreads is None else spreads
+    plain, spread, likely = np.zeros(s), np.zeros(s), np.zeros(s)
     with one_blas_thread():
         for group in _groups(s, k):
             flat = sets[group].reshape(-1, d)
@@ -24,14 +48,36 @@ def costs_of_sets(points: Floats, weights: Floats, sets: Floats, *, objective: O
             factors = np.column_stack([-2.0 * flat, np.square(flat).sum(axis=1)])
             first = np.arange(count)[:, None] * k
             for part in blocks(len(points), width=len(flat) + 3 * count):
-                x = points[part].T
+                x, w = points[part].T, weights[part]
                 scores = factors[:, :-1] @ x + factors[:, -1:]  # squared distances, but for what all centres share
                 nearest = first + _lowest(scores.reshape(count, k, -1))
-                squares = np.zeros(nearest.shape)
-                for a in range(d):
-                    squares += np.square(x[a] - columns[a].take(nearest))
-                total[group] += (squares if objective == "k-means" else np.sqrt(squares)) @ weights[part]
-    return total
+                squares = _squares(x, columns, nearest)
+                plain[group] += (squares if objective == "k-means" else np.sqrt(squares)) @ w
+                if spreads is None:
+                    continue
+                save = np.zeros_like(squares)
+                if k > 1:
+                    np.put_along_axis(scores, nearest, np.inf, axis=0)
+                    second = first + _lowest(scores.reshape(count, k, -1))
+                    ahead = np.maximum(_squares(x, columns, second) - squares, 0.0)
+                    apart = np.sqrt(sum(np.square(each.take(nearest) - each.take(second)) for each in columns))
+                    save = saved(ahead, apart, known[part], d=d)
+                if objective == "k-means":
+                    likely[group] += (squares + known[part] - save) @ w
+                else:
+                    spread[group] += np.sqrt(squares + known[part]) @ w
+                    likely[group] += mean_distances(squares, known[part], save, d=d) @ w
+    if spreads is None:
+        return Costs(plain, plain, plain)
+    return Costs(plain, spread if objective == "k-median" else plain + float(known @ weights), likely)
+
+
+def _squares(x: Floats, columns: Floats, chosen: NDArray[np.intp]) -> Floats:
+    """The squared distance of each point from the centre that is chosen for it, by differences."""
+    squares = np.zeros(chosen.shape)
+    for a, coordinate in enumerate(x):
+        squares += np.square(coordinate - columns[a].take(chosen))
+    return squares
 
 
 def _lowest(scores: Floats) -> NDArray[np.intp]:

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from covey.post.distances import Floats
@@ -31,6 +32,15 @@ def outer_radius(counts: Floats, radii: Floats, *, size: float, coverage: float,
     beyond = np.cumsum(seen[::-1])[::-1]  # beyond[i]: rows outside radii[i-1], from bucket i on
     crowded = np.flatnonzero(beyond > (1 - coverage) * size)
     return float(radii[crowded[-1]] if crowded.size else radii[0])
+
+
+def lost_square(counts: Floats, radii: Floats, *, size: float, radius: float, scale: float) -> float:
+    """What clipping to a radius takes off the rows' mean squared distance, from the same noisy numbers.
+
+    A row between two radii is taken to be at their geometric mean. Counts that may be empty are left out, as above.
+    """
+    seen = np.where(counts[1 : len(radii)] > scale * math.log(len(radii)), counts[1 : len(radii)], 0.0)
+    return float(seen @ np.maximum(radii[1:] * radii[:-1] - radius**2, 0.0)) / size
 
 
 def principal_axes(moments: Floats, *, size: float, radius: float, noise: float, k: int) -> Subspace:
@@ -83,15 +93,35 @@ def middles_of_mass(lower: Floats, upper: Floats, *, half: Floats, deviations: F
     lower, upper : m x q. half : the half-widths of the whole; the outermost boxes also hold the rows that were clipped
     to it, so they reach out to infinity. Boxes so far out that a bell has no mass there are taken at their middle.
     """
-    left, right, end = lower / deviations, upper / deviations, half / deviations * (1 - 1e-6)
-    left, right = np.where(left <= -end, -40.0, left), np.where(right >= end, 40.0, right)
-    flip = left + right > 0  # work in the lower tail, where digits are not lost
-    left, right = np.where(flip, -right, left), np.where(flip, -left, right)
-    mass = ndtr(right) - ndtr(left)
+    left, right, flip, mass = _tails(lower, upper, half=half, deviations=deviations)
     bell = (np.exp(-np.square(left) / 2) - np.exp(-np.square(right) / 2)) / math.sqrt(2 * math.pi)
     mean = bell / np.maximum(mass, 1e-300)
     mean = np.where(flip, -mean, mean) * deviations
     return np.where(mass > 1e-6, np.clip(mean, lower, upper), (lower + upper) / 2)
+
+
+def spreads_of_mass(lower: Floats, upper: Floats, *, half: Floats, deviations: Floats) -> Floats:
+    """The mean squared distance of a box's rows from their `middles_of_mass`, summed over the axes: m numbers.
+
+    Of a bell cut to [a, b]: 1 + (a·φ(a) - b·φ(b))/mass - mean². Far out, that of rows anywhere in the box.
+    """
+    left, right, _, mass = _tails(lower, upper, half=half, deviations=deviations)
+    bells = [np.exp(-np.square(end) / 2) / math.sqrt(2 * math.pi) for end in (left, right)]
+    some = np.maximum(mass, 1e-300)
+    square = 1 + (left * bells[0] - right * bells[1]) / some - np.square((bells[0] - bells[1]) / some)
+    anywhere = np.square(upper - lower) / 12
+    return np.asarray(np.where(mass > 1e-6, np.maximum(square, 0.0) * np.square(deviations), anywhere).sum(axis=1))
+
+
+def _tails(
+    lower: Floats, upper: Floats, *, half: Floats, deviations: Floats
+) -> tuple[Floats, Floats, NDArray[np.bool_], Floats]:
+    """Boxes in standard deviations, mirrored into the lower tail, where digits are not lost; and their mass."""
+    left, right, end = lower / deviations, upper / deviations, half / deviations * (1 - 1e-6)
+    left, right = np.where(left <= -end, -40.0, left), np.where(right >= end, 40.0, right)
+    flip = left + right > 0
+    left, right = np.where(flip, -right, left), np.where(flip, -left, right)
+    return left, right, flip, ndtr(right) - ndtr(left)
 
 
 def shrunk_steps(shifts: Floats, deviations: Floats, weights: Floats, axes: Floats) -> Floats:

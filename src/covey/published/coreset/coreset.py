@@ -22,7 +22,7 @@ from covey.geo.geojson import feature_collection, find_axes
 from covey.post.distances import Objective
 from covey.post.kmeans import weighted_kmeans
 from covey.post.kmedian import weighted_kmedian
-from covey.post.many import costs_of_sets
+from covey.post.many import Costs, spread_costs
 from covey.post.random import public_rng
 from covey.post.reduce import reduce_points
 from covey.post.starts import sphere_packing
@@ -53,6 +53,9 @@ class Coreset:
         What was promised, to whom.
     cells : array of shape (m, d) or None, default=None
         The widths of the cell that each point is the middle of; None where points stand for themselves.
+    spreads : array of shape (m,) or None, default=None
+        The mean squared distance of the rows that each point stands for from it, with columns scaled to [-1, 1] by
+        the bounds; None where it is not known, or where there are cells.
     objective : {'k-means', 'k-median'}, default='k-means'
         What it was made for; both may be asked.
     origins : iterable of str or None, default=None
@@ -67,6 +70,7 @@ class Coreset:
         columns: Sequence[str],
         certificate: Certificate,
         cells: ArrayLike | None = None,
+        spreads: ArrayLike | None = None,
         objective: str = "k-means",
         origins: Iterable[str] | None = None,
     ) -> None:
@@ -81,6 +85,9 @@ class Coreset:
         self.cells = None if cells is None else table("cells", cells, len(self.columns))
         if self.cells is not None and (len(self.cells) != len(self.points) or (self.cells < 0).any()):
             raise ParameterError("cells", "must be a width, at least 0, for each point and column")
+        self.spreads = None if spreads is None else weights_of(spreads, len(self.points), name="spreads")
+        if self.spreads is not None and (self.spreads < 0).any():
+            raise ParameterError("spreads", "must be a mean squared distance, at least 0, for each point")
         self._origins = None if origins is None else tuple(sorted(set(origins)))
 
     @classmethod
@@ -93,7 +100,7 @@ class Coreset:
         }
         if release.coreset is not None:
             given = release.coreset
-            return cls(given.points, given.weights, cells=given.cells, **made)
+            return cls(given.points, given.weights, cells=given.cells, spreads=given.spreads, **made)
         synopsis = release.synopsis
         if synopsis is None:
             raise ParameterError(
@@ -135,12 +142,12 @@ class Coreset:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Coreset):
             return NotImplemented
-        no_cells = self.cells is None or other.cells is None
         return (
             (self.columns, self.certificate, self.objective) == (other.columns, other.certificate, other.objective)
             and np.array_equal(self.points, other.points)
             and np.array_equal(self.weights, other.weights)
-            and (self.cells is other.cells if no_cells else np.array_equal(self.cells, other.cells))  # type: ignore[arg-type]
+            and np.array_equal(np.asarray(self.cells), np.asarray(other.cells))  # None equals None alone
+            and np.array_equal(np.asarray(self.spreads), np.asarray(other.spreads))
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -151,14 +158,22 @@ class Coreset:
         """The estimated cost of the rows for one set of centres (k, d), or for each of many (s, k, d).
 
         The sum over rows of the squared distance to the nearest centre, or of the distance for "k-median", with
-        columns scaled by the bounds. The default is the objective that the coreset was made for. A cost that noise
-        dominates may come out negative.
+        columns scaled by the bounds; rows that are spread about their points are counted so. The default is the
+        objective that the coreset was made for. A cost that noise dominates may come out negative.
         """
         sets = check_centres(centres, self)
-        chosen = check_objective(self.objective if objective is None else objective)
-        many = self._scaled(sets if sets.ndim == 3 else sets[None])
-        costs = costs_of_sets(self._scaled(self.points), self.weights, many, objective=chosen)
+        costs = self._costs(sets if sets.ndim == 3 else sets[None], objective).likely
         return costs if sets.ndim == 3 else float(costs[0])
+
+    def _costs(self, sets: Floats, objective: Objective | None) -> Costs:
+        """Of sets (s, k, d): as if all rows were at their points, spread about them, and the likely ones."""
+        return spread_costs(
+            self._scaled(self.points),
+            self.weights,
+            self._scaled(sets),
+            objective=check_objective(self.objective if objective is None else objective),
+            spreads=self.spreads,
+        )
 
     def kmeans(self, k: int, *, starts: int = 30, random_state: int | None = None) -> Release:
         """k centres by k-means, for any k, as often as wanted: nothing further is spent."""
@@ -253,6 +268,7 @@ class Coreset:
             self.points[chosen],
             weights,
             cells=None if self.cells is None else self.cells[chosen],
+            spreads=None if self.spreads is None else self.spreads[chosen],
             columns=self.columns,
             certificate=self._noted(reduced_to=len(chosen)),
             objective=self.objective,

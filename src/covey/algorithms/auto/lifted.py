@@ -1,0 +1,58 @@
+"""The coreset of a tree in a subspace: its leaves in all columns, and how far their rows are from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.algorithms.auto.synopsis import Leaves, inside
+from covey.algorithms.kit import LatticeCoreset
+from covey.post.distances import nearest
+from covey.post.spreads import told
+from covey.post.subspace import Subspace, spreads_of_mass
+from covey.public import Domain
+
+Floats = NDArray[np.float64]
+
+MOST_CLIPPED = 0.04  # of the rows' mean square: what may lie beyond the radius where costs are to be trusted
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What the noisy moments told: about `middle`, in a box of half-widths `half` of the subspace."""
+
+    middle: Floats
+    half: Floats
+    size: float
+    doubt: float  # the standard deviation of the noise in the scatter
+    lost: float  # the mean square of rows beyond the radius, where they were clipped
+
+
+def lifted(
+    leaves: Leaves, points: Floats, centres: Floats, subspace: Subspace, seen: Seen, domain: Domain
+) -> tuple[LatticeCoreset, dict[str, Any]]:
+    """The leaves in all columns with their spreads, and whether costs are to be trusted.
+
+    All rows together have a noisy mean square about the middle: that of the moments, and what clipping took off. The
+    leaves hold their part of it, their own places and the width of each; the rest lies outside the subspace, the same
+    for every row as far as anybody knows.
+    """
+    within = spreads_of_mass(leaves.lower, leaves.upper, half=seen.half, deviations=np.sqrt(subspace.variances))
+    own = np.square(points).sum(axis=1) + within
+    whole = subspace.scatter + seen.lost
+    outside = max(whole - float(leaves.counts @ own) / seen.size, 0.0)
+    places = inside(seen.middle + points @ subspace.axes.T, domain)
+    away = np.square(places - centres[nearest(places, centres)]).sum(axis=1)
+    # A count's noise moves the sum of squares in the leaves, and what is left for the outside by the opposite.
+    counts = leaves.scale * np.sqrt(2 * np.square(away + within + outside - (own if outside else 0)).sum())
+    noise = float(np.hypot(counts, seen.size * seen.doubt))
+    cost = float(leaves.counts @ (away + within + outside))
+    notes = told(
+        {"many rows are far from all others": seen.lost > MOST_CLIPPED * whole},
+        cost=cost / domain.limit**2,
+        noise=noise / domain.limit**2,
+    )
+    return LatticeCoreset(places, leaves.counts, spreads=within + outside), notes
