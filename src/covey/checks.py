@@ -166,11 +166,19 @@ def table(name: str, values: ArrayLike, width: int) -> Floats:
     return _frozen(found)
 
 
-def weights_of(values: ArrayLike, many: int, *, name: str = "weights") -> Floats:
+def weights_of(values: ArrayLike, many: int) -> Floats:
     """One finite number for each point."""
     found = numbers(values)
     if found is None or found.shape != (many,) or not np.isfinite(found).all():
-        raise ParameterError(name, "must be one finite number for each point")
+        raise ParameterError("weights", "must be one finite number for each point")
+    return _frozen(found)
+
+
+def spreads_of(values: ArrayLike, many: int) -> Floats:
+    """One mean squared distance for each point."""
+    found = numbers(values)
+    if found is None or found.shape != (many,) or not np.isfinite(found).all() or (found < 0).any():
+        raise ParameterError("spreads", "must be one finite number, at least 0, for each point")
     return _frozen(found)
 
 

@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.algorithms.ball_counts import Counted, Counting, cost_notes, recount, union
 from covey.algorithms.kit import LatticeCoreset, Outcome, after_size, learn_size
+from covey.algorithms.recount import Counted, Counting, cost_notes, recount, union
 from covey.budget.accounting.accountant import calibrate_pure
 from covey.budget.accounting.plan import Plan
 from covey.checks import OneOf, Positive, Whole

@@ -61,7 +61,7 @@ class NearestSquares:
                 squares += coordinate * coordinate
             out[0] += int(np.floor(squares * 2.0**-self.shift).sum())  # exact: below 2^26 · rows of a chunk
 
-    def total(self, noisy: NDArray[np.int64]) -> float:
+    def in_all(self, noisy: NDArray[np.int64]) -> float:
         """The noisy sum in squared lattice units; may be negative."""
         return float(noisy[0]) * 2.0**self.shift
 

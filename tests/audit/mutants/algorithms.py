@@ -121,6 +121,18 @@ MUTANTS = (
         killer=REPLAY + "[ball-coreset]",
     ),
     mutant(
+        "squares-about-exact-means",
+        "squares are about the exact means of the balls' rows, not about the centres that were found privately",
+        "algorithms.recount:recount",
+        {
+            "NearestSquares(centres, curator.domain)": (
+                "NearestSquares(VoronoiSums(centres, curator.domain).means("
+                "curator._engine.total(VoronoiSums(centres, curator.domain))), curator.domain)"
+            )
+        },
+        killer=REPLAY + "[ball-coreset]",
+    ),
+    mutant(
         "cover-of-the-exact-number",
         "max cover's radii come from the exact number of rows",
         "algorithms.max_cover:max_cover",

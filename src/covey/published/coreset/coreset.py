@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from covey.checks import check_objective, numbers, table, weights_of, whole_number
+from covey.checks import check_objective, numbers, spreads_of, table, weights_of, whole_number
 from covey.errors import ParameterError
 from covey.geo.geojson import feature_collection, find_axes
 from covey.post.distances import Objective
@@ -85,9 +85,7 @@ class Coreset:
         self.cells = None if cells is None else table("cells", cells, len(self.columns))
         if self.cells is not None and (len(self.cells) != len(self.points) or (self.cells < 0).any()):
             raise ParameterError("cells", "must be a width, at least 0, for each point and column")
-        self.spreads = None if spreads is None else weights_of(spreads, len(self.points), name="spreads")
-        if self.spreads is not None and (self.spreads < 0).any():
-            raise ParameterError("spreads", "must be a mean squared distance, at least 0, for each point")
+        self.spreads = None if spreads is None else spreads_of(spreads, len(self.points))
         self._origins = None if origins is None else tuple(sorted(set(origins)))
 
     @classmethod

@@ -54,7 +54,7 @@ def recount(curator: Curator, centres: Floats, noise: Counting) -> Counted:
     scale = sums.sensitivity(curator.neighbours).l1 / (curator.domain.limit * float(noise.sums.epsilon))
     moves = shrunk_moves(sums, noisy, scale)
     points, weights = sums.centres + moves, np.maximum(counts, 0.0)
-    about_centres = squares.total(curator.release(squares, noise.squares))
+    about_centres = squares.in_all(curator.release(squares, noise.squares))
     about_points = about_centres - float(weights @ np.square(moves).sum(axis=1))
     spreads = spread_out(points, weights, about_points, most=squares.most)
     return Counted(LatticeCoreset(points, weights, spreads=spreads), scale, squares.most / float(noise.squares.epsilon))
