@@ -62,7 +62,7 @@ def certify(
 
 def of_sample(notes: Mapping[str, Any]) -> dict[str, Any]:
     """Bounds on costs hold for the rows that an algorithm met, in their number: of a sample, that must be said."""
-    bounds = ("_error", "_error_one_query", "beyond_the_best")
+    bounds = ("_error", "_error_one_query", "_error_of_centres", "beyond_the_best")
     return {f"{name}_of_sample" if name.endswith(bounds) else name: value for name, value in notes.items()}
 
 
