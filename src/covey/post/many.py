@@ -47,21 +47,24 @@ def spread_costs(
             columns = np.ascontiguousarray(flat.T)
             factors = np.column_stack([-2.0 * flat, np.square(flat).sum(axis=1)])
             first = np.arange(count)[:, None] * k
+            apart = _apart(sets[group]) if spreads is not None and k > 1 else np.zeros(0)
             for part in blocks(len(points), width=len(flat) + 3 * count):
                 x, w = points[part].T, weights[part]
                 scores = factors[:, :-1] @ x + factors[:, -1:]  # squared distances, but for what all centres share
                 nearest = first + _lowest(scores.reshape(count, k, -1))
-                squares = _squares(x, columns, nearest)
+                squares = np.zeros(nearest.shape)
+                for a in range(d):
+                    squares += np.square(x[a] - columns[a].take(nearest))
                 plain[group] += (squares if objective == "k-means" else np.sqrt(squares)) @ w
                 if spreads is None:
                     continue
                 save = np.zeros_like(squares)
                 if k > 1:
+                    best = np.take_along_axis(scores, nearest, axis=0)
                     np.put_along_axis(scores, nearest, np.inf, axis=0)
-                    second = first + _lowest(scores.reshape(count, k, -1))
-                    ahead = np.maximum(_squares(x, columns, second) - squares, 0.0)
-                    apart = np.sqrt(sum(np.square(each.take(nearest) - each.take(second)) for each in columns))
-                    save = saved(ahead, apart, known[part], d=d)
+                    second = _lowest(scores.reshape(count, k, -1))
+                    ahead = np.maximum(np.take_along_axis(scores, first + second, axis=0) - best, 0.0)
+                    save = saved(ahead, apart.take(nearest * k + second), known[part], d=d)
                 if objective == "k-means":
                     likely[group] += (squares + known[part] - save) @ w
                 else:
@@ -72,12 +75,12 @@ def spread_costs(
     return Costs(plain, spread if objective == "k-median" else plain + float(known @ weights), likely)
 
 
-def _squares(x: Floats, columns: Floats, chosen: NDArray[np.intp]) -> Floats:
-    """The squared distance of each point from the centre that is chosen for it, by differences."""
-    squares = np.zeros(chosen.shape)
-    for a, coordinate in enumerate(x):
-        squares += np.square(coordinate - columns[a].take(chosen))
-    return squares
+def _apart(sets: Floats) -> Floats:
+    """The distances between the centres of each set, (s, k, k), column by column."""
+    squares = np.zeros((*sets.shape[:2], sets.shape[1]))
+    for a in range(sets.shape[2]):
+        squares += np.square(sets[:, :, None, a] - sets[:, None, :, a])
+    return np.sqrt(squares)
 
 
 def _lowest(scores: Floats) -> NDArray[np.intp]:

@@ -10,12 +10,14 @@ from scipy.integrate import quad
 
 from covey.post.subspace import (
     gained,
+    lost_square,
     middles_of_mass,
     number_of_axes,
     outer_radius,
     principal_axes,
     shrunk_steps,
     smooth_columns,
+    spreads_of_mass,
     widest_columns,
 )
 
@@ -24,6 +26,33 @@ RADII = 16.0 * 2.0 ** (-np.arange(40) / 4)[::-1]
 
 def by_distance(distances: np.ndarray) -> np.ndarray:
     return np.bincount(np.searchsorted(RADII, distances), minlength=len(RADII) + 1).astype(float)
+
+
+# --- spreads ----------------------------------------------------------------------------------------------------------
+
+
+def test_spreads_of_mass_are_those_of_rows_that_were_drawn():
+    """Boxes in the middle, beside it, at the end (which reach to infinity), and far out, where no bell is."""
+    half, deviations = np.array([3.0, 2.0]), np.array([1.0, 0.8])
+    lower = np.array([[-1.0, -0.5], [0.5, 0.2], [1.5, 1.0], [-3.0, -2.0]])
+    upper = np.array([[0.5, 0.5], [1.5, 1.0], [3.0, 2.0], [-1.5, 0.0]])
+    rows = np.random.default_rng(4).normal(0, deviations, (400_000, 2))
+    middles = middles_of_mass(lower, upper, half=half, deviations=deviations)
+    found = spreads_of_mass(lower, upper, half=half, deviations=deviations)
+    for low, high, middle, spread in zip(lower, upper, middles, found, strict=True):
+        own = rows[np.all((np.clip(rows, -half, half) >= low) & (np.clip(rows, -half, half) <= high), axis=1)]
+        assert spread == pytest.approx(np.square(own - middle).sum(axis=1).mean(), rel=0.05)
+    far = spreads_of_mass(np.array([[20.0]]), np.array([[26.0]]), half=np.array([90.0]), deviations=np.array([1.0]))
+    assert far.tolist() == [3.0]
+
+
+def test_what_clipping_takes_off_is_found_again():
+    distances = np.abs(np.random.default_rng(5).standard_cauchy(20_000)).clip(0, 15)
+    for radius in RADII[[20, 30, 35]]:
+        true = np.maximum(np.square(distances) - radius**2, 0).mean()
+        found = lost_square(by_distance(distances), RADII, size=20_000, radius=float(radius), scale=0.0)
+        assert found == pytest.approx(true, rel=0.06)
+        assert lost_square(by_distance(distances), RADII, size=20_000, radius=float(radius), scale=50.0) <= found
 
 
 # --- outer_radius -----------------------------------------------------------------------------------------------------
