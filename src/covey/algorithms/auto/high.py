@@ -94,12 +94,13 @@ def from_subspace(
         "leaves_kept": int(stand.sum()),
         "rounds": len(shares.rounds),
     }
+    label = nearest(points, found.centres)
     coreset = None
     if keep_synopsis:
         seen = Seen(middle, half, size=size, doubt=doubt, lost=lost)
-        coreset, told = lifted(leaves, points, centres, subspace, seen, domain)
+        coreset, told = lifted(leaves, points, label, centres, subspace, seen, domain)
         notes |= told
-    sizes = add_up(nearest(points, found.centres), leaves.counts, k)  # of all leaves, as in few columns
+    sizes = add_up(label, leaves.counts, k)  # of all leaves, as in few columns
     return Outcome(centres, sizes, notes, coreset=coreset)
 
 

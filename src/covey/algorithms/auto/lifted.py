@@ -32,24 +32,33 @@ class Seen:
 
 
 def lifted(
-    leaves: Leaves, points: Floats, centres: Floats, subspace: Subspace, seen: Seen, domain: Domain
+    leaves: Leaves,
+    points: Floats,
+    label: NDArray[np.intp],
+    centres: Floats,
+    subspace: Subspace,
+    seen: Seen,
+    domain: Domain,
 ) -> tuple[LatticeCoreset, dict[str, Any]]:
     """The leaves in all columns with their spreads, and whether costs are to be trusted.
 
-    All rows together have a noisy mean square about the middle: that of the moments, and what clipping took off. The
-    leaves hold their part of it, their own places and the width of each; the rest lies outside the subspace, the same
-    for every row as far as anybody knows.
+    Outside the subspace a leaf is where the centre of its cluster (`label`) is. All rows together have a noisy mean
+    square about the middle: that of the moments, and what clipping took off. The leaves hold their part of it, their
+    own places and the width of each; the rest is spread outside the subspace, the same for every row as far as
+    anybody knows.
     """
     within = spreads_of_mass(leaves.lower, leaves.upper, half=seen.half, deviations=np.sqrt(subspace.variances))
-    own = np.square(points).sum(axis=1) + within
+    away = centres - seen.middle
+    beyond = (away - away @ subspace.axes @ subspace.axes.T)[label]
+    own = np.square(points).sum(axis=1) + np.square(beyond).sum(axis=1) + within
     whole = subspace.scatter + seen.lost
     outside = max(whole - float(leaves.counts @ own) / seen.size, 0.0)
-    places = inside(seen.middle + points @ subspace.axes.T, domain)
-    away = np.square(places - centres[nearest(places, centres)]).sum(axis=1)
+    places = inside(seen.middle + points @ subspace.axes.T + beyond, domain)
+    square = np.square(places - centres[nearest(places, centres)]).sum(axis=1)
     # A count's noise moves the sum of squares in the leaves, and what is left for the outside by the opposite.
-    counts = leaves.scale * np.sqrt(2 * np.square(away + within + outside - (own if outside else 0)).sum())
+    counts = leaves.scale * np.sqrt(2 * np.square(square + within + outside - (own if outside else 0)).sum())
     noise = float(np.hypot(counts, seen.size * seen.doubt))
-    cost = float(leaves.counts @ (away + within + outside))
+    cost = float(leaves.counts @ (square + within + outside))
     notes = told(
         {"many rows are far from all others": seen.lost > MOST_CLIPPED * whole},
         cost=cost / domain.limit**2,
