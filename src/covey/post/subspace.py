@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from covey.post.distances import Floats
+from covey.post.distances import Floats, add_up
 
 SMALLEST_SHARE = 0.15  # of the first eigenvalue: axes of less are left out
 MOST_AXES = 16
@@ -93,35 +93,51 @@ def middles_of_mass(lower: Floats, upper: Floats, *, half: Floats, deviations: F
     lower, upper : m x q. half : the half-widths of the whole; the outermost boxes also hold the rows that were clipped
     to it, so they reach out to infinity. Boxes so far out that a bell has no mass there are taken at their middle.
     """
-    left, right, flip, mass = _tails(lower, upper, half=half, deviations=deviations)
-    bell = (np.exp(-np.square(left) / 2) - np.exp(-np.square(right) / 2)) / math.sqrt(2 * math.pi)
-    mean = bell / np.maximum(mass, 1e-300)
-    mean = np.where(flip, -mean, mean) * deviations
-    return np.where(mass > 1e-6, np.clip(mean, lower, upper), (lower + upper) / 2)
+    return rows_in_boxes(lower, upper, half=half, middles=np.zeros_like(lower), deviations=deviations)[0]
 
 
-def spreads_of_mass(lower: Floats, upper: Floats, *, half: Floats, deviations: Floats) -> Floats:
-    """The mean squared distance of a box's rows from their `middles_of_mass`, summed over the axes: m numbers.
+def rows_in_boxes(
+    lower: Floats, upper: Floats, *, half: Floats, middles: Floats, deviations: Floats
+) -> tuple[Floats, Floats]:
+    """The mean of a box's rows, m x q, and their mean squared distance from it, m, if they are part of a bell.
 
-    Of a bell cut to [a, b]: 1 + (a·φ(a) - b·φ(b))/mass - mean². Far out, that of rows anywhere in the box.
+    middles, deviations : of each box's bell. Of a bell cut to [a, b] the mean square is 1 + (a·φ(a) - b·φ(b))/mass -
+    mean². Far out, rows are anywhere in the box.
     """
-    left, right, _, mass = _tails(lower, upper, half=half, deviations=deviations)
-    bells = [np.exp(-np.square(end) / 2) / math.sqrt(2 * math.pi) for end in (left, right)]
-    some = np.maximum(mass, 1e-300)
-    square = 1 + (left * bells[0] - right * bells[1]) / some - np.square((bells[0] - bells[1]) / some)
-    anywhere = np.square(upper - lower) / 12
-    return np.asarray(np.where(mass > 1e-6, np.maximum(square, 0.0) * np.square(deviations), anywhere).sum(axis=1))
-
-
-def _tails(
-    lower: Floats, upper: Floats, *, half: Floats, deviations: Floats
-) -> tuple[Floats, Floats, NDArray[np.bool_], Floats]:
-    """Boxes in standard deviations, mirrored into the lower tail, where digits are not lost; and their mass."""
-    left, right, end = lower / deviations, upper / deviations, half / deviations * (1 - 1e-6)
-    left, right = np.where(left <= -end, -40.0, left), np.where(right >= end, 40.0, right)
-    flip = left + right > 0
+    edge = half * (1 - 1e-6)
+    left = np.where(lower <= -edge, -40.0, (lower - middles) / deviations)
+    right = np.where(upper >= edge, 40.0, (upper - middles) / deviations)
+    flip = left + right > 0  # work in the lower tail, where digits are not lost
     left, right = np.where(flip, -right, left), np.where(flip, -left, right)
-    return left, right, flip, ndtr(right) - ndtr(left)
+    mass = ndtr(right) - ndtr(left)
+    some = np.maximum(mass, 1e-300)
+    bells = [np.exp(-np.square(end) / 2) / math.sqrt(2 * math.pi) for end in (left, right)]
+    mean = (bells[0] - bells[1]) / some
+    square = 1 + (left * bells[0] - right * bells[1]) / some - np.square(mean)
+    places = middles + np.where(flip, -mean, mean) * deviations
+    known = mass > 1e-6
+    spread = np.where(known, np.maximum(square, 0.0) * np.square(deviations), np.square(upper - lower) / 12)
+    return np.where(known, np.clip(places, lower, upper), (lower + upper) / 2), spread.sum(axis=1)
+
+
+def bells_of_clusters(
+    lower: Floats, upper: Floats, weights: Floats, label: NDArray[np.intp], *, count: int
+) -> tuple[Floats, Floats]:
+    """The mean and deviation of each cluster's rows along each axis, if they are anywhere in their boxes: count x q.
+
+    A cluster without weight gets the whole's.
+    """
+    middles, within = (lower + upper) / 2, np.square(upper - lower) / 12
+    mass = add_up(label, weights, count)[:, None]
+    sums = [
+        np.stack([add_up(label, weights * column, count) for column in table.T], axis=1)
+        for table in (middles, np.square(middles) + within)
+    ]
+    whole = [each.sum(axis=0) / max(float(weights.sum()), 1e-9) for each in sums]
+    mean, square = (
+        np.where(mass > 0, each / np.maximum(mass, 1e-9), every) for each, every in zip(sums, whole, strict=True)
+    )
+    return mean, np.sqrt(np.maximum(square - np.square(mean), 1e-12 * np.square(upper - lower).max()))
 
 
 def shrunk_steps(shifts: Floats, deviations: Floats, weights: Floats, axes: Floats) -> Floats:

@@ -304,14 +304,14 @@ def test_costs_beyond_four_columns_count_what_lies_outside_the_subspace(d, delta
     """Rows of five groups that are as wide in every direction: most of their cost is outside any few axes."""
     rng = np.random.default_rng(d)
     rows = rng.uniform(-0.5, 0.5, (5, d))[rng.integers(0, 5, 30_000)] + rng.normal(0, 0.12, (30_000, d))
-    settings = {"epsilon": 2.0, "delta": delta, "bounds": (-1, 1), "neighbours": str(relation)}
+    settings = {"epsilon": 4.0, "delta": delta, "bounds": (-1, 1), "neighbours": str(relation)}
     for seed in range(3):
         model = covey.PrivateCoreset(5, method="auto", random_state=seed, **settings).fit(rows)
         assert model.release_.certificate.parameters["cost_trusted"]
         centres = np.array(model.release_.centres)
         found = model.coreset_._costs(centres[None], "k-means")
         assert found.plain[0] < 0.85 * cost(rows, centres)
-        assert found.likely[0] == pytest.approx(cost(rows, centres), rel=0.12)
+        assert found.likely[0] == pytest.approx(cost(rows, centres), rel=0.15)
         assert model.coreset_.cost(centres, objective="k-median") == pytest.approx(
             cost(rows, centres, power=1), rel=0.12
         )

@@ -98,7 +98,7 @@ def from_subspace(
     coreset = None
     if keep_synopsis:
         seen = Seen(middle, half, size=size, doubt=doubt, lost=lost)
-        coreset, told = lifted(leaves, points, label, centres, subspace, seen, domain)
+        coreset, told = lifted(leaves, weights, label, centres, subspace, seen, domain)
         notes |= told
     sizes = add_up(label, leaves.counts, k)  # of all leaves, as in few columns
     return Outcome(centres, sizes, notes, coreset=coreset)

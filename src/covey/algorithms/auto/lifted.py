@@ -12,7 +12,7 @@ from covey.algorithms.auto.synopsis import Leaves, inside
 from covey.algorithms.kit import LatticeCoreset
 from covey.post.distances import nearest
 from covey.post.spreads import told
-from covey.post.subspace import Subspace, spreads_of_mass
+from covey.post.subspace import Subspace, bells_of_clusters, rows_in_boxes
 from covey.public import Domain
 
 Floats = NDArray[np.float64]
@@ -33,7 +33,7 @@ class Seen:
 
 def lifted(
     leaves: Leaves,
-    points: Floats,
+    weights: Floats,
     label: NDArray[np.intp],
     centres: Floats,
     subspace: Subspace,
@@ -42,12 +42,16 @@ def lifted(
 ) -> tuple[LatticeCoreset, dict[str, Any]]:
     """The leaves in all columns with their spreads, and whether costs are to be trusted.
 
-    Outside the subspace a leaf is where the centre of its cluster (`label`) is. All rows together have a noisy mean
+    A leaf's rows are part of a bell about the middle of its cluster (`label`), whose weights stood out of the noise;
+    outside the subspace they are where the centre of that cluster is. All rows together have a noisy mean
     square about the middle: that of the moments, and what clipping took off. The leaves hold their part of it, their
     own places and the width of each; the rest is spread outside the subspace, the same for every row as far as
     anybody knows.
     """
-    within = spreads_of_mass(leaves.lower, leaves.upper, half=seen.half, deviations=np.sqrt(subspace.variances))
+    mean, deviations = bells_of_clusters(leaves.lower, leaves.upper, weights, label, count=len(centres))
+    points, within = rows_in_boxes(
+        leaves.lower, leaves.upper, half=seen.half, middles=mean[label], deviations=deviations[label]
+    )
     away = centres - seen.middle
     beyond = (away - away @ subspace.axes @ subspace.axes.T)[label]
     own = np.square(points).sum(axis=1) + np.square(beyond).sum(axis=1) + within
