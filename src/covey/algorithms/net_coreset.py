@@ -176,17 +176,27 @@ class _Around:
             "rings": len(self.rings.squares),
             "coreset_points": len(self.coreset.weights),
         }
-        given = (self.rings, self.slots, self.totals)
         for objective in ("k-means", "k-median"):
-            known = {
-                "slot_scale": self.slot_scale,
-                "total_scale": self.total_scale,
-                "limit": limit,
-                "objective": objective,
-            }
-            bound = cost_error(*given, **known)
+            bound = cost_error(
+                self.rings,
+                self.slots,
+                self.totals,
+                slot_scale=self.slot_scale,
+                total_scale=self.total_scale,
+                limit=limit,
+                objective=objective,
+            )
             found[f"{objective}_error"], found[f"{objective}_error_one_query"] = bound.any_query, bound.one_query
-            found[f"{objective}_error_of_centres"] = cost_error_at(*given, centres, **known)
+            found[f"{objective}_error_of_centres"] = cost_error_at(
+                self.rings,
+                self.slots,
+                self.totals,
+                centres,
+                slot_scale=self.slot_scale,
+                total_scale=self.total_scale,
+                limit=limit,
+                objective=objective,
+            )
         return found
 
 

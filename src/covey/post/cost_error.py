@@ -56,10 +56,10 @@ def cost_error(
     moves = float(snap_centre @ totals + beyond @ slots)
     more = tail([(snap_centre, total_scale), (np.abs(beyond), slot_scale)], fail / 2, signed=True)
     noise = [(noise_centre, total_scale), (noise_slot, slot_scale)]
-    both = [(noise_centre + snap_centre, total_scale), (noise_slot + np.abs(beyond), slot_scale)]
+    joined = [(noise_centre + snap_centre, total_scale), (noise_slot + np.abs(beyond), slot_scale)]
     return CostError(
         any_query=max(0.0, moves + more) + tail(noise, fail / 2, signed=False),
-        one_query=max(0.0, moves + tail(both, fail / 2, signed=True)),
+        one_query=max(0.0, moves + tail(joined, fail / 2, signed=True)),
     )
 
 

@@ -17,7 +17,7 @@ from covey.public import Domain
 
 Floats = NDArray[np.float64]
 
-MOST_CLIPPED = 0.04  # of the rows' mean square: what may lie beyond the radius where costs are to be trusted
+MOST_CLIPPED = 0.03  # of the rows' mean square: what may lie beyond the radius where costs are to be trusted
 
 
 @dataclass(frozen=True, eq=False)
