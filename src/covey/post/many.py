@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from covey.post.distances import Floats, Objective, blocks, one_blas_thread
 from covey.post.spreads import mean_distances, saved
 
+MOST_COLUMNS = 4  # in more, spread lies outside the space of the centres: rows save less than in a round cloud
 _SETS = 1024  # centres of several sets looked at side by side
 
 
@@ -17,7 +18,7 @@ class Costs:
 
     plain: Floats  # all rows at their points
     spread: Floats  # spread about them, and each served by its point's centre: at most so much, but for noise
-    likely: Floats  # the same, each row served by the nearer of its point's two nearest centres
+    likely: Floats  # the same; in few columns, each row served by the nearer of its point's two nearest centres
 
 
 def costs_of_sets(points: Floats, weights: Floats, sets: Floats, *, objective: Objective) -> Floats:
@@ -40,6 +41,7 @@ def spread_costs(
     s, k, d = sets.shape
     known = np.zeros(0) if spreads is None else spreads
     plain, spread, likely = np.zeros(s), np.zeros(s), np.zeros(s)
+    saves = spreads is not None and k > 1 and d <= MOST_COLUMNS
     with one_blas_thread():
         for group in _groups(s, k):
             flat = sets[group].reshape(-1, d)
@@ -47,7 +49,7 @@ def spread_costs(
             columns = np.ascontiguousarray(flat.T)
             factors = np.column_stack([-2.0 * flat, np.square(flat).sum(axis=1)])
             first = np.arange(count)[:, None] * k
-            apart = _apart(sets[group]) if spreads is not None and k > 1 else np.zeros(0)
+            apart = _apart(sets[group]) if saves else np.zeros(0)
             for part in blocks(len(points), width=len(flat) + 3 * count):
                 x, w = points[part].T, weights[part]
                 scores = factors[:, :-1] @ x + factors[:, -1:]  # squared distances, but for what all centres share
@@ -59,7 +61,7 @@ def spread_costs(
                 if spreads is None:
                     continue
                 save = np.zeros_like(squares)
-                if k > 1:
+                if saves:
                     best = np.take_along_axis(scores, nearest, axis=0)
                     np.put_along_axis(scores, nearest, np.inf, axis=0)
                     second = _lowest(scores.reshape(count, k, -1))
