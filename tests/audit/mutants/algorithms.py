@@ -174,10 +174,10 @@ MUTANTS = (
         "ball-coreset refuses too few rows, which it knows after the charge",
         "algorithms.ball_coreset:ball_coreset",
         {
-            "    plan, picks, count = make_plan(": (
+            "    plan, picks, counting = make_plan(": (
                 "    if len(sizes) < k:\n"
                 "        raise ParameterError('n_clusters', 'are more than there are rows for')\n"
-                "    plan, picks, count = make_plan("
+                "    plan, picks, counting = make_plan("
             )
         },
         killer="unit/algorithms/test_ball_coreset.py::test_a_ball_coreset_that_is_charged_is_released",
