@@ -100,8 +100,12 @@ class Publications:
 
 def with_coreset(release: Release, coreset: Coreset) -> Release:
     """The release with the weighted points it was made of, so that readers can ask for centres of their own."""
-    cells = None if coreset.cells is None else coreset.cells.tolist()
-    points = WeightedPoints(points=coreset.points.tolist(), weights=coreset.weights.tolist(), cells=cells)
+    points = WeightedPoints(
+        points=coreset.points.tolist(),
+        weights=coreset.weights.tolist(),
+        cells=None if coreset.cells is None else coreset.cells.tolist(),
+        spreads=None if coreset.spreads is None else coreset.spreads.tolist(),
+    )
     return msgspec.structs.replace(release, coreset=points)
 
 

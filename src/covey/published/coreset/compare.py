@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from covey.errors import ParameterError
 from covey.geo.geojson import Region, find_axes
 from covey.post.distances import Objective
-from covey.published.coreset.coreset import Coreset, check_centres
+from covey.published.coreset.answers import check_centres
+from covey.published.coreset.coreset import Coreset
 
 
 @dataclass(frozen=True)
