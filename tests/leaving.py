@@ -137,6 +137,7 @@ def of_parquet(content: bytes) -> Fields:
     keys = file.metadata.metadata or {}
     document = msgspec.json.decode(keys.pop(b"covey"))
     names = {document["weight_column"]: "weight", **dict.fromkeys(document["cell_columns"] or (), "cell width")}
+    names |= {document["spread_column"]: "spread"} if document["spread_column"] else {}
     found = of_json("Coreset as Parquet", facts | {"metadata": {key.decode(): "" for key in keys}})
     for where, values in of_json("Coreset", document).items():
         found[where] += values

@@ -188,6 +188,14 @@ def weights_of(values: ArrayLike, many: int) -> Floats:
     return _frozen(found)
 
 
+def spreads_of(values: ArrayLike, many: int) -> Floats:
+    """One mean squared distance for each point."""
+    found = numbers(values)
+    if found is None or found.shape != (many,) or not np.isfinite(found).all() or (found < 0).any():
+        raise ParameterError("spreads", "must be one finite number, at least 0, for each point")
+    return _frozen(found)
+
+
 def numbers(values: ArrayLike) -> Floats | None:
     """An array of floats, or None where that cannot be: text, ragged lists, numbers too large for a float."""
     try:

@@ -26,6 +26,7 @@ from covey.queries.intervals import CentreCounts
 from covey.queries.moments import MeanSums, SecondMoments, Variances
 from covey.queries.norms import NormCounts
 from covey.queries.residuals import ResidualSums
+from covey.queries.squares import NearestSquares
 from covey.queries.swaps import SwapGains
 from covey.queries.voronoi import VoronoiSums
 
@@ -40,7 +41,7 @@ def queries(domain: Domain) -> list:
     """One of every additive query, with centres in two opposite corners or in the middle."""
     d, limit = domain.dimension, domain.limit
     middle, ends = np.zeros(d), np.array([np.full(d, limit), np.full(d, -limit)], dtype=np.float64)
-    two = [VoronoiSums(ends, domain), CentreCounts(ends.astype(np.int64), domain)]
+    two = [VoronoiSums(ends, domain), NearestSquares(ends[:1], domain), CentreCounts(ends.astype(np.int64), domain)]
     for objective in ("k-means", "k-median"):
         two.append(NegativeCosts(ends[:, None], domain, objective=objective))
         two.append(SwapGains(np.concatenate([ends, [middle]]), np.array([0]), domain, objective=objective))

@@ -21,6 +21,7 @@ from covey.public import Domain, Neighbours
 from covey.queries.costs import NegativeCosts
 from covey.queries.counts import CellCounts, Count, InsideOutside, OccupiedCells, Outside
 from covey.queries.grid import Grid
+from covey.queries.squares import NearestSquares, farthest_square
 from covey.queries.voronoi import VoronoiSums
 
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
@@ -94,6 +95,8 @@ def make_query(draw, kind: str, domain: Domain):
         return OccupiedCells(Grid(domain, draw(st.integers(1, most))))
     if kind == "voronoi":
         return VoronoiSums(points(draw(st.integers(1, 4))), domain)
+    if kind == "squares":
+        return NearestSquares(points(draw(st.integers(1, 4))), domain)
     sets = draw(st.integers(1, 3))
     many = draw(st.integers(1, 3))
     return NegativeCosts(points(sets * many).reshape(sets, many, d), domain, objective=kind)
@@ -108,7 +111,7 @@ def cases(draw, kind: str, *, ball: bool):
     return make_query(draw, kind, domain), rows, draw(row), draw(row), draw(st.integers(0, len(rows)))
 
 
-KINDS = ["count", "inside and outside", "outside", "cells", "occupied", "voronoi", "k-means", "k-median"]
+KINDS = ["count", "inside and outside", "outside", "cells", "occupied", "voronoi", "squares", "k-means", "k-median"]
 
 
 @pytest.mark.parametrize("ball", [False, True], ids=["box", "ball"])
@@ -203,6 +206,46 @@ def test_costs_attain_their_bound(d, objective):
     assert not query.sensitivity(REPLACE).monotone
     assert bound.monotone
     assert query.row_cost < 2**26
+
+
+@pytest.mark.parametrize("d", range(1, 7))
+def test_squares_attain_their_bound(d):
+    """A centre in a corner has rows at the whole diagonal, one in the middle at half of it: 4dL² and dL²."""
+    domain = unit_domain(d, ball=False)
+    for centre, times in ((corner(domain), 4), (corner(domain, 0), 1)):
+        query = NearestSquares([centre], domain)
+        assert farthest_square(query.centres, domain) == times * d * domain.limit**2
+        for relation in (ADD, REPLACE):
+            bound = query.sensitivity(relation)
+            away = moves(query, [centre], [corner(domain, -1)])
+            assert norms(away) == (bound.l1, bound.l2_squared, bound.linf)
+            assert bound.l1 == query.row_most < 2**26
+    assert query.sensitivity(ADD).monotone
+    assert not query.sensitivity(REPLACE).monotone
+
+
+@settings(max_examples=150)
+@given(st.data(), st.booleans())
+def test_no_row_is_farther_from_all_centres_than_the_farthest_place(data, ball):
+    query, rows, *_ = data.draw(cases("squares", ball=ball))
+    domain, centres = query.domain, query.centres.tolist()
+    sharp = [list(place) for place in itertools.product([-domain.limit, domain.limit], repeat=domain.dimension)]
+    engine = MemoryEngine(ArrayTable(np.array([*rows, *sharp]).reshape(-1, domain.dimension)), domain)
+    lattice = [row for block in engine._load() for row in block.T.tolist()]
+    each = [min(sum((x - c) ** 2 for x, c in zip(row, centre, strict=True)) for centre in centres) for row in lattice]
+    assert max(each) <= farthest_square(query.centres, domain)
+    assert exact(query, [*rows, *sharp]) == [sum(square >> query.shift for square in each)]
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_the_farthest_place_is_found_nearly(d):
+    """Centres all over the domain: the bound is that of a fine net of places, not of the diagonal."""
+    domain = unit_domain(d, ball=False)
+    centres = domain.snap(np.random.default_rng(d).uniform(-domain.limit, domain.limit, (30, d)))
+    side = np.linspace(-domain.limit, domain.limit, {1: 4001, 2: 201, 3: 41}[d])
+    places = np.stack(np.meshgrid(*[side] * d), axis=-1).reshape(-1, 1, d)
+    seen = max(np.square(part - centres).sum(axis=2).min(axis=1).max() for part in np.array_split(places, 50))
+    assert seen <= farthest_square(centres, domain) <= 1.25 * seen
 
 
 def test_a_search_over_all_corners_finds_exactly_the_declared_bounds():

@@ -26,6 +26,7 @@ from covey.private.engines.rows import add_block
 from covey.private.lattice import to_block
 from covey.public import Domain, Neighbours, resolve_bounds
 from covey.queries.counts import CellCounts, InsideOutside, Outside
+from covey.queries.squares import NearestSquares
 from covey.queries.voronoi import VoronoiSums
 
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
@@ -113,6 +114,22 @@ def test_lloyd_divides_epsilon_by_its_rounds():
     assert fits(noise, 4 * 2 * LIMIT)
     assert not fits(noise, 4 * 2 * LIMIT * 1.1)
     assert not fits(noise, 4 * 2 * LIMIT * 0.9)
+
+
+def squares(curator, *, epsilon, public_rng, centre):
+    noise = DiscreteLaplace(epsilon)
+    curator.reserve(Plan((noise.event(),)))
+    curator.release(NearestSquares([[centre]], curator.domain), noise)
+
+
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+@pytest.mark.parametrize(("centre", "farthest"), [(0, LIMIT), (LIMIT, 2 * LIMIT), (-LIMIT / 2, 1.5 * LIMIT)])
+def test_squares_have_the_noise_of_the_farthest_row_and_this_test_can_tell(relation, centre, farthest):
+    """The same for both relations: of a row that is replaced, one square takes another's place."""
+    noise = noises(squares, [0.25] * 100, relation=relation, runs=14_000, centre=centre)[NearestSquares]
+    shift = NearestSquares([[centre]], LINE).shift
+    for off, accepted in OFF:
+        assert fits(noise, farthest**2 / 2**shift * off) == accepted
 
 
 def test_what_lloyd_hands_out_is_what_was_released():

@@ -41,6 +41,7 @@ def noises(monkeypatch, curator_of):
     middle = np.zeros((1, 2))
     monkeypatch.setattr(module, "sphere_packing", lambda *_, **__: middle)
     monkeypatch.setattr(module, "cost_error", lambda *_, **__: CostError(0.0, 0.0))
+    monkeypatch.setattr(module, "cost_error_at", lambda *_, **__: 0.0)
     monkeypatch.setattr(module, "weighted_kmeans", lambda *_, **__: Clustering(middle, np.zeros(1), 0.0))
     found: dict[type, list[np.ndarray]] = {}
     release = Curator.release

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.algorithms.kit import LatticeCoreset, Outcome, after_size, learn_size
+from covey.algorithms.recount import Counted, Counting, cost_notes, recount, union
 from covey.budget.accounting.accountant import calibrate_pure
 from covey.budget.accounting.plan import Plan
 from covey.checks import OneOf, Positive, Whole
@@ -38,7 +39,6 @@ from covey.public import Domain, Neighbours
 from covey.queries.ballcounts import BallScores, BoxCounts, BoxSums
 from covey.queries.grid import MOST_CELLS, Grid
 from covey.queries.radius import RadiusQuality
-from covey.queries.voronoi import VoronoiSums
 
 Floats = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ MOST_PARTS = 1000  # a very noisy number of rows must not take for ever
 MOST_PLACES = 2**16  # of a grid that Covey chooses: 256 x 256 in two dimensions, 16 per axis in four
 MOST_COLUMNS = 16  # with more, that grid would have a single cell along each axis
 COUNT_SHARE = 0.3  # of epsilon, for the counts and means of the balls' neighbourhoods
-CERTAIN = 4  # a mean is used if the noisy count behind it is so many times the scale of its noise
+SQUARE_SHARE = 0.1  # of epsilon, for how far all rows are from their balls' centres, squared
 UNCOUNTED = "balls were counted, and some of a ball's rows may be nearer to another centre"
 
 
@@ -113,7 +113,7 @@ class Settings:
         return Demand(
             k=self.k,
             fraction=exactly(self.fraction),
-            epsilon=float(epsilon) * (1 - COUNT_SHARE if self.counted else 1),
+            epsilon=float(epsilon) * (1 - COUNT_SHARE - SQUARE_SHARE if self.counted else 1),
             delta=float(delta),
             picks=picks,
             error=error,
@@ -142,18 +142,20 @@ def ball_coreset(
 
     In each round one small ball of about w = ceil(fraction · rows left / k) rows (at most 3/8 of them) is picked, and
     the w rows nearest to its centre are dropped. The rounds end when w is no longer `margin` times the error of a
-    pick. Then all rows are counted and averaged by the nearest ball, in one release.
+    pick. Then all rows are counted and averaged by the nearest ball, in one release, and one more number says how far
+    they are from their balls in all: what the costs of points alone would miss.
 
     Guarantee: (epsilon, delta)-DP, or epsilon-DP without a delta, under add/remove (4% of epsilon for the noisy number
-    of rows that all sizes come from) and replace-one (n is public; picks and counts have twice the noise). All picks
-    and the counts are one plan; dropping rows is stable under both relations (private/cells.md).
+    of rows that all sizes come from) and replace-one (n is public; picks and counts have twice the noise). All picks,
+    the counts (30%) and the squares (10%) are one plan; dropping rows is stable under both relations
+    (private/cells.md).
 
     radius_method: "joint" picks centre and radius at once. "exponential" is the paper's GOOD-RADIUS with the
     exponential mechanism, then GOOD-CENTER and a noisy mean: three events a round. "recconcave", which the paper
     prints, is always refused, before anything is paid, with the number of rows that it would need: no machine holds
-    them, so it is not implemented. weights="printed": a ball weighs w, and the rows that no ball took are left out.
-    rows_per_part: rows are split at random into parts of about that many (at most 1,000 parts), each with balls of its
-    own (parallel composition); the coreset is their union.
+    them, so it is not implemented. weights="printed": a ball weighs w, the rows that no ball took are left out, and
+    nobody asks for squares. rows_per_part: rows are split at random into parts of about that many (at most 1,000
+    parts), each with balls of its own (parallel composition); the coreset is their union.
 
     Edge cases: how many rounds are possible is known from the noisy (or public) number of rows, after the charge, so it
     is never refused. The rounds stop as above, but there is always one; if they are fewer than k, the certificate says
@@ -177,15 +179,16 @@ def ball_coreset(
     size = min(size, MOST_ROWS)
     parts = settings.parts(size)
     grid, demand, sizes = settings.rounds(size // parts, epsilon=left, delta=delta, least=settings.least)
-    plan, picks, count = make_plan(sizes, demand, epsilon=left, delta=delta, counted=settings.counted)
-    coreset = union([one_part(door, grid, sizes, picks, count, settings) for door in doors(curator, parts, plan)])
+    plan, picks, counting = make_plan(sizes, demand, epsilon=left, delta=delta, counted=settings.counted)
+    counted = union([one_part(door, grid, sizes, picks, counting, settings) for door in doors(curator, parts, plan)])
+    coreset = counted.coreset
 
     lower, upper = curator.domain.corners
     cluster = weighted_kmedian if objective == "k-median" else weighted_kmeans
     packings = np.stack([sphere_packing(k, lower=lower, upper=upper, rng=public_rng) for _ in range(starts)])
     found = cluster(coreset.points, coreset.weights, k=k, lower=lower, upper=upper, starts=packings)
     last = shares(sizes)[-1]
-    notes = {
+    notes: dict[str, Any] = {
         **told,
         "rounds": len(sizes),
         "cells_per_axis": grid.per_axis,
@@ -196,6 +199,7 @@ def ball_coreset(
     }
     if notes["too_few_rows"]:
         notes["rows_needed"] = rows_needed(settings, epsilon=left, delta=delta)
+    notes |= cost_notes(counted, found.centres, grid, few=bool(notes["too_few_rows"]))
     return Outcome(found.centres, found.sizes, notes, coreset=coreset, not_told=UNCOUNTED)
 
 
@@ -223,16 +227,18 @@ def rows_needed(settings: Settings, *, epsilon: Fraction, delta: Fraction) -> in
 
 def make_plan(
     sizes: Sequence[int], demand: Demand, *, epsilon: Fraction, delta: Fraction, counted: bool
-) -> tuple[Plan, tuple[Fraction, ...], Fraction | None]:
-    """All events of all rounds, and the counts, as one plan; the epsilon of each round's picks; that of the counts."""
+) -> tuple[Plan, tuple[Fraction, ...], Counting | None]:
+    """All events as one plan; the epsilon of each round's picks; the noise of the counts and of the squares, if any."""
     parts = shares(sizes)
     events = [part for part in parts for _ in range(demand.picks)]
     if counted:
-        events.append(exactly(float(f"{COUNT_SHARE * float(epsilon) / unit(Counter(parts), demand):.3g}")))
+        one = float(epsilon) / unit(Counter(parts), demand)
+        events += [exactly(float(f"{share * one:.3g}")) for share in (COUNT_SHARE, SQUARE_SHARE)]
     helps = delta if len(events) >= FEW else Fraction(0)  # few events gain nothing from a delta
     amounts = calibrate_pure(weights=events, epsilon=epsilon, delta=helps)
     picks = amounts[: len(parts) * demand.picks : demand.picks]
-    return Plan(tuple(map(Pure, amounts)), helps), picks, amounts[-1] if counted else None
+    counting = Counting(DiscreteLaplace(amounts[-2]), DiscreteLaplace(amounts[-1])) if counted else None
+    return Plan(tuple(map(Pure, amounts)), helps), picks, counting
 
 
 def doors(curator: Curator, parts: int, plan: Plan) -> list[Curator]:
@@ -248,9 +254,9 @@ def one_part(
     grid: Grid,
     sizes: Sequence[int],
     picks: Sequence[Fraction],
-    count: Fraction | None,
+    counting: Counting | None,
     settings: Settings,
-) -> LatticeCoreset:
+) -> Counted:
     """The balls of one part of the rows and their weights."""
     cells, centres = curator.on_cells(grid), []
     find = joint_pick if settings.radius_method == "joint" else good_radius_and_centre
@@ -258,9 +264,9 @@ def one_part(
         centre = find(cells, grid, rows, epsilon)
         cells = cells.drop_nearest(centre, rows)
         centres.append(centre)
-    if count is None:
-        return LatticeCoreset(np.array(centres), np.array(sizes, dtype=np.float64))
-    return recount(curator, np.array(centres), DiscreteLaplace(count))
+    if counting is None:
+        return Counted(LatticeCoreset(np.array(centres), np.array(sizes, dtype=np.float64)))
+    return recount(curator, np.array(centres), counting)
 
 
 def joint_pick(cells: Curator, grid: Grid, rows: int, epsilon: Fraction) -> Floats:
@@ -284,22 +290,6 @@ def good_radius_and_centre(cells: Curator, grid: Grid, rows: int, epsilon: Fract
 def slack(grid: Grid, epsilon: float) -> float:
     """Δ of GOOD-RADIUS with the exponential mechanism: (8/ε) ln(#radii/β) rows."""
     return 8 / epsilon * log(RadiusQuality(grid, 1, 0).size / BETA)
-
-
-def recount(curator: Curator, centres: Floats, noise: DiscreteLaplace) -> LatticeCoreset:
-    """Noisy counts and means of the rows nearest to each ball's centre: all rows, those that no ball took included."""
-    sums = VoronoiSums(centres, curator.domain)
-    noisy = curator.release(sums, noise)
-    counts = sums.counts(noisy)
-    scale = sums.sensitivity(curator.neighbours).l1 / (curator.domain.limit * float(noise.epsilon))
-    certain = (counts >= CERTAIN * scale)[:, None]
-    return LatticeCoreset(np.where(certain, sums.means(noisy), sums.centres), np.maximum(counts, 0.0))
-
-
-def union(parts: Sequence[LatticeCoreset]) -> LatticeCoreset:
-    return LatticeCoreset(
-        np.concatenate([each.points for each in parts]), np.concatenate([each.weights for each in parts])
-    )
 
 
 def refuse_recconcave(settings: Settings, *, epsilon: Fraction, delta: Fraction) -> None:

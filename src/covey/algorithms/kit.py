@@ -26,11 +26,15 @@ SMALLEST_SIZE = 16  # a noisy number of rows is never taken to be less
 
 @dataclass(frozen=True)
 class LatticeCoreset:
-    """A private coreset in lattice units. cells: the width of the cell each point is the middle of, None for points."""
+    """A private coreset in lattice units. cells: the width of the cell each point is the middle of, None for points.
+
+    spreads: the mean squared distance of the rows that a point stands for from it, None where that is not known.
+    """
 
     points: NDArray[np.float64]  # m x d
     weights: NDArray[np.float64]  # m
     cells: NDArray[np.float64] | None = None  # m x d
+    spreads: NDArray[np.float64] | None = None  # m
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,10 @@ from covey.checks import Between, Later, OneOf, Whole, whole_number
 from covey.errors import ParameterError
 from covey.events import exactly
 from covey.noise.mechanisms import DiscreteLaplace
-from covey.post.cost_error import cost_error
+from covey.post.cost_error import cost_error, cost_error_at
 from covey.post.kmeans import weighted_kmeans
 from covey.post.kmedian import weighted_kmedian
-from covey.post.rings import make_radii, make_rings, rays_in
+from covey.post.rings import Rings, make_radii, make_rings, rays_in
 from covey.post.starts import sphere_packing
 from covey.post.tails import tail_of_two
 from covey.private.curator import Curator
@@ -94,7 +94,8 @@ def net_coreset(
             objective=objective,
         ).centres
     curator.reserve(Plan((slots_noise.event(), totals_noise.event())))
-    coreset, notes = _around(curator, centres, design, size, slots_noise, totals_noise)
+    around = _around(curator, centres, design, size, slots_noise, totals_noise)
+    coreset = around.coreset
     lower, upper = curator.domain.corners
     cluster = weighted_kmedian if objective == "k-median" else weighted_kmeans
     found = cluster(
@@ -109,6 +110,7 @@ def net_coreset(
     if base == "net" and not t:
         needed = ceil(design.rows_needed(design.rounds or 1, for_base, curator.neighbours))
         chosen |= {"c": design.c, "too_few_rows": True, "rows_needed": needed}
+    notes = around.notes(found.centres, error=error, limit=curator.domain.limit)
     chosen |= {**notes, "share": share, **told}
     return Outcome(found.centres, found.sizes, chosen, coreset=coreset, not_told=UNCOUNTED)
 
@@ -135,8 +137,8 @@ def _around(
     size: int,
     slots_noise: DiscreteLaplace,
     totals_noise: DiscreteLaplace,
-) -> tuple[LatticeCoreset, dict[str, object]]:
-    """The coreset around the base's centres (§4.2-4.3, corrected), and what it says about itself."""
+) -> _Around:
+    """The coreset around the base's centres (§4.2-4.3, corrected)."""
     domain = curator.domain
     centres = np.unique(domain.snap(base), axis=0)
     per_centre = CentreCounts(centres, domain)
@@ -154,25 +156,51 @@ def _around(
     totals = curator.release(per_centre, totals_noise)
     own = totals - np.bincount(rings.centre_of, weights=slots, minlength=len(centres))
     coreset = LatticeCoreset(np.concatenate([centres, rings.points]), np.concatenate([own, slots.astype(np.float64)]))
-    notes: dict[str, object] = {
-        "base_centres": len(centres),
-        "error": design.error,
-        "rays": len(rings.rays),
-        "rings": len(rings.squares),
-        "coreset_points": len(coreset.weights),
-    }
-    for objective in ("k-means", "k-median"):
-        bound = cost_error(
-            rings,
-            slots.astype(np.float64),
-            totals.astype(np.float64),
-            slot_scale=slot_scale,
-            total_scale=total_scale,
-            limit=domain.limit,
-            objective=objective,
-        )
-        notes[f"{objective}_error"], notes[f"{objective}_error_one_query"] = bound.any_query, bound.one_query
-    return coreset, notes
+    return _Around(coreset, rings, slots.astype(np.float64), totals.astype(np.float64), slot_scale, total_scale)
+
+
+@dataclass(frozen=True)
+class _Around:
+    """Rows on rays around centres: the coreset, the released counts it is made of, and the scales of their noise."""
+
+    coreset: LatticeCoreset
+    rings: Rings
+    slots: NDArray[np.float64]
+    totals: NDArray[np.float64]
+    slot_scale: float
+    total_scale: float
+
+    def notes(self, centres: NDArray[np.float64], *, error: float, limit: int) -> dict[str, object]:
+        """What the certificate says: how large it is, and how far its costs can be off."""
+        found: dict[str, object] = {
+            "base_centres": len(self.rings.centres),
+            "error": error,
+            "rays": len(self.rings.rays),
+            "rings": len(self.rings.squares),
+            "coreset_points": len(self.coreset.weights),
+        }
+        for objective in ("k-means", "k-median"):
+            bound = cost_error(
+                self.rings,
+                self.slots,
+                self.totals,
+                slot_scale=self.slot_scale,
+                total_scale=self.total_scale,
+                limit=limit,
+                objective=objective,
+            )
+            found[f"{objective}_error"], found[f"{objective}_error_one_query"] = bound.any_query, bound.one_query
+            found[f"{objective}_error_of_centres"] = cost_error_at(
+                self.rings,
+                self.slots,
+                self.totals,
+                centres,
+                slot_scale=self.slot_scale,
+                total_scale=self.total_scale,
+                limit=limit,
+                objective=objective,
+            )
+        return found
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,8 @@ class DataSet:
     paper_rows: int = 0
     stands_in: str = ""  # what the rows are, where they are not the paper's own
     ball: bool = False  # made-up rows in Ball(1) instead of a file
+    first: int | None = None  # only so many rows, from the beginning of the file
+    part: str = ""  # of a file that holds several sets as places with counts: its name there
 
     @property
     def dimension(self) -> int:
@@ -154,10 +156,15 @@ def read(which: DataSet, folder: Path) -> Floats:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    path = folder / f"{which.file}.parquet"
+    path, names = folder / f"{which.file}.parquet", [column for column, _, _ in which.bounds]
     try:
-        table = pq.read_table(path, columns=[column for column, _, _ in which.bounds])
-        raw = np.stack([table[column].to_numpy() for column, _, _ in which.bounds], axis=1).astype(np.float64)
+        if which.part:
+            table = pq.read_table(path, filters=[("set", "==", which.part)])
+            table = table.take(np.repeat(np.arange(len(table)), table["count"].to_numpy()))
+        else:
+            table = pq.read_table(path, columns=names)
+        table = table.slice(0, which.first)
+        raw = np.stack([table[column].to_numpy() for column in names], axis=1).astype(np.float64)
     except (OSError, KeyError, pa.ArrowException):
         raise DataError(f"data: {path.name} is missing or is not the data set it should be") from None
     low, high = np.array([ends for _, *ends in which.bounds], dtype=np.float64).T

@@ -134,6 +134,41 @@ def utility(
 
 
 @bench.command()
+@click.option("--sets", "names", default="", metavar="NAMES", help="Data sets, separated by commas; all by default.")
+@click.option("--methods", default="", metavar="NAMES", help="Some of auto,levels,grid.")
+@click.option("--fits", type=click.IntRange(1, 1000), metavar="N", help="Fits of a cell; 200 by default.")
+@click.option("--reruns", type=click.IntRange(0, 1000), metavar="N", help="Of them run again; 60 by default.")
+@click.option("--keep", is_flag=True, help="Go on with the sources of Covey that were measured last.")
+@DATA
+@click.option("--quick", is_flag=True, help="Small made-up data, few fits: a check in under a minute.")
+@click.option("--out", default="coverage", show_default=True, metavar="DIR", help="Folder for JSON, CSV and PNG files.")
+def coverage(
+    *,
+    names: str,
+    methods: str,
+    fits: int | None,
+    reruns: int | None,
+    keep: bool,
+    data: str | None,
+    quick: bool,
+    out: str,
+) -> None:
+    """How often the errors that releases tell of themselves hold. Says first how long it takes; interrupt it at any
+    time, and the next call goes on."""
+    from covey.bench.coverage.run import run
+    from covey.terminal import progress_bar
+
+    limits: dict[str, Any] = {}
+    for name, given in (("sets", names), ("methods", methods)):
+        if given:
+            limits[name] = tuple(each.strip() for each in given.split(",") if each.strip())
+    limits |= {name: many for name, many in (("fits", fits), ("reruns", reruns)) if many is not None}
+    folder = None if data is None else Path(data)
+    with progress_bar(show=True) as report:
+        run(data=folder, out=Path(out), quick=quick, limits=limits, keep=keep, report=report, say=click.echo)
+
+
+@bench.command()
 @click.option("--parts", default="", metavar="NAMES", help="Some of fits,ball,mnist,growth,parquet,noise.")
 @click.option("--diffprivlib", is_flag=True, help="Time diffprivlib too, in an environment of its own.")
 @DATA

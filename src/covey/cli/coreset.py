@@ -229,7 +229,7 @@ def show_answers(points: Coreset, objective: str, rows: list[Alternative], *, si
 
 def is_told(row: Alternative) -> bool:
     """Whether a cost is shown: not where noise hides it. One whose error nobody knows is, with that remark."""
-    from covey.published.coreset.coreset import UNKNOWN
+    from covey.published.coreset.answers import UNKNOWN
 
     return row.why in (None, UNKNOWN)
 

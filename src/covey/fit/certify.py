@@ -112,7 +112,7 @@ def of_sample(notes: Mapping[str, Any], scale: float) -> dict[str, Any]:
 
     Rows inside and outside the bounds are scaled to all rows, as sizes are.
     """
-    bounds = ("_error", "_error_one_query", "beyond_the_best")
+    bounds = ("_error", "_error_one_query", "_error_of_centres", "beyond_the_best")
     found = {f"{name}_of_sample" if name.endswith(bounds) else name: value for name, value in notes.items()}
     return found | {name: found[name] * scale for name in ROWS_BY_BOUNDS if name in found}
 
@@ -136,4 +136,5 @@ def in_user_units(outcome: Outcome, domain: Domain, scale: float) -> WeightedPoi
         weights=(coreset.weights * scale).tolist(),
         cells=None if coreset.cells is None else (coreset.cells * width).tolist(),
         noise=BoxNoise.of(outcome.boxes.of_all(scale)) if counted and outcome.boxes is not None else None,
+        spreads=None if coreset.spreads is None else (coreset.spreads / domain.limit**2).tolist(),
     )

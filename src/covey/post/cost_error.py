@@ -2,8 +2,8 @@
 
 With slots s of centres b(s): exact counts n_s and N_b, released n_s + Y_s and N_b + Z_b. For centres Q in the cube,
     cost(coreset) - cost(rows) = Σ rows' moves + Σ_b Z_b·cost(b, Q) + Σ_s Y_s·(cost(s, Q) - cost(b(s), Q)).
-Each factor is bounded by geometry, whatever Q; the noise by Chernoff's bound with the exact moments of discrete
-Laplace noise; the numbers of moved rows by the released ones.
+Each factor is bounded by geometry, whatever Q, or known for given Q; the noise by Chernoff's bound with the exact
+moments of discrete Laplace noise; the numbers of moved rows by the released ones. Proofs: cost_error.md.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from math import log, sqrt
 
 import numpy as np
 
-from covey.post.distances import Floats
+from covey.post.distances import Floats, nearest
 from covey.post.rings import Rings
 
 CONFIDENCE = 0.95
@@ -54,12 +54,62 @@ def cost_error(
     beyond = snap_slot - snap_centre[rings.centre_of]  # a row of a slot is not one of those moved to the centre
     fail = 1 - CONFIDENCE
     moves = float(snap_centre @ totals + beyond @ slots)
-    moves += tail([(snap_centre, total_scale), (np.abs(beyond), slot_scale)], fail / 2, signed=True)
+    more = tail([(snap_centre, total_scale), (np.abs(beyond), slot_scale)], fail / 2, signed=True)
     noise = [(noise_centre, total_scale), (noise_slot, slot_scale)]
+    joined = [(noise_centre + snap_centre, total_scale), (noise_slot + np.abs(beyond), slot_scale)]
     return CostError(
-        any_query=max(0.0, moves) + tail(noise, fail / 2, signed=False),
-        one_query=max(0.0, moves) + tail(noise, fail / 4, signed=True),
+        any_query=max(0.0, moves + more) + tail(noise, fail / 2, signed=False),
+        one_query=max(0.0, moves + tail(joined, fail / 2, signed=True)),
     )
+
+
+def cost_error_at(
+    rings: Rings,
+    slots: Floats,
+    totals: Floats,
+    queried: Floats,
+    *,
+    slot_scale: float,
+    total_scale: float,
+    limit: float,
+    objective: str,
+) -> float:
+    """The bound for one set of centres, given in lattice units, that was chosen without looking at the noise.
+
+    Far smaller than the others where centres are near the rows: a row that is moved by m changes a square by about
+    2·m·(its distance), not by 2·m·(the diameter).
+    """
+    q, centres, points = queried / limit, rings.centres / limit, rings.points / limit
+    moved, last, inner = rings.moved / limit, rings.last / limit, rings.inner / limit
+    at_slot, at_centre = nearest(points, q), nearest(centres, q)
+    slot, centre = _away(points, q[at_slot]), _away(centres, q[at_centre])
+    own = centres[rings.centre_of]
+    offset, away = _away(own, q[at_slot]), _away(points, own)
+    if objective == "k-median":
+        cost_slot, cost_centre = slot, centre
+        dearer, cheaper = np.minimum(moved, np.maximum(last + offset - slot, 0.0)), np.minimum(moved, slot)
+        dearer_here, cheaper_here = np.full(len(centre), inner), np.minimum(inner, centre)
+    else:
+        cost_slot, cost_centre = np.square(slot), np.square(centre)
+        ring = np.maximum(np.square(last) - np.square(away), 0.0) + 2 * moved * offset
+        dearer, cheaper = np.minimum(moved * (2 * slot + moved), ring), _less(slot, moved)
+        dearer_here, cheaper_here = inner * (2 * centre + inner), _less(centre, inner)
+    between = cost_slot - cost_centre[rings.centre_of]
+    sides = []
+    for sign, by_slot, by_centre in ((1.0, dearer, dearer_here), (-1.0, cheaper, cheaper_here)):
+        beyond = by_slot - by_centre[rings.centre_of]
+        drawn = [(np.abs(cost_centre + sign * by_centre), total_scale), (np.abs(between + sign * beyond), slot_scale)]
+        sides.append(float(by_centre @ totals + beyond @ slots) + tail(drawn, (1 - CONFIDENCE) / 2, signed=True))
+    return max(0.0, *sides)
+
+
+def _away(points: Floats, others: Floats) -> Floats:
+    return np.asarray(np.sqrt(np.square(points - others).sum(axis=1)))
+
+
+def _less(distance: Floats, moved: Floats | float) -> Floats:
+    """How much smaller a squared distance can become by a move."""
+    return np.asarray(np.square(distance) - np.square(np.maximum(distance - moved, 0.0)))
 
 
 def tail(parts: list[tuple[Floats, float]], fail: float, *, signed: bool) -> float:

@@ -62,6 +62,7 @@ class Rings:
     points: Floats  # slots x d: where a slot's rows are moved to
     centre_of: NDArray[np.intp]  # slots
     moved: Floats  # slots: no row of the slot is moved farther
+    last: Floats  # slots: no row of the slot is farther from its centre
 
     @property
     def inner(self) -> float:
@@ -88,7 +89,7 @@ def make_rings(centres: NDArray[np.int64], *, limit: float, steps: int, radii: F
     points = np.clip(centres[centre] + middle[:, None] * unit[ray], -limit, limit)  # into the cube: nearer to its rows
     ends = np.stack([first, last])
     moved = np.sqrt(np.maximum(np.square(ends) + middle**2 - 2 * ends * middle * cos(angle), 0)).max(axis=0)
-    return Rings(centres, rays, squares, place, points, centre, moved)
+    return Rings(centres, rays, squares, place, points, centre, moved, last)
 
 
 def _reach(centres: NDArray[np.int64], rays: NDArray[np.int64], angle: float, limit: float) -> Floats:

@@ -38,20 +38,23 @@ class Synopsis(msgspec.Struct, frozen=True):
 class WeightedPoints(msgspec.Struct, frozen=True):
     """A private coreset: points, their noisy weights, and the width of the cell that each point is the middle of.
 
-    Weights may be negative. Without `cells`, a point stands for itself alone.
+    Weights may be negative. Without `cells`, a point stands for rows at it, or about it where there are `spreads`:
+    their mean squared distance from it, with columns scaled to [-1, 1] by the bounds.
     """
 
     points: list[list[float]]
     weights: list[float]
     cells: list[list[float]] | None = None
     noise: BoxNoise | None = None
+    spreads: list[float] | None = None
 
     def fits(self, width: int) -> bool:
         """Whether the lists match one another and the number of columns."""
-        rows = [*self.points, *(self.cells or ())]
-        same = len(self.weights) == len(self.points) and len(self.cells or self.points) == len(self.points)
+        rows, lists = [*self.points, *(self.cells or ())], (self.weights, self.cells, self.spreads)
+        same = all(each is None or len(each) == len(self.points) for each in lists)
+        possible = all(each >= 0 for each in self.spreads or ())
         known = self.noise is None or self.noise.fits(len(self.points))
-        return same and known and bool(self.points) and all(len(row) == width for row in rows)
+        return same and possible and known and bool(self.points) and all(len(row) == width for row in rows)
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):

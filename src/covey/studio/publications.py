@@ -102,8 +102,13 @@ class Publications:
 
 def complete(release: Release, coreset: Coreset, errors: Errors | None) -> Release:
     """The release with all its errors and the weighted points it was made of: readers can ask for their own centres."""
-    cells = None if coreset.cells is None else coreset.cells.tolist()
-    points = WeightedPoints(coreset.points.tolist(), coreset.weights.tolist(), cells=cells, noise=coreset.noise)
+    points = WeightedPoints(
+        points=coreset.points.tolist(),
+        weights=coreset.weights.tolist(),
+        cells=None if coreset.cells is None else coreset.cells.tolist(),
+        spreads=None if coreset.spreads is None else coreset.spreads.tolist(),
+        noise=coreset.noise,
+    )
     return msgspec.structs.replace(release, coreset=points, errors=errors)
 
 

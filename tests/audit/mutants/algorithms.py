@@ -121,6 +121,18 @@ MUTANTS = (
         killer=REPLAY + "[ball-coreset]",
     ),
     mutant(
+        "squares-about-exact-means",
+        "squares are about the exact means of the balls' rows, not about the centres that were found privately",
+        "algorithms.recount:recount",
+        {
+            "NearestSquares(centres, curator.domain)": (
+                "NearestSquares(VoronoiSums(centres, curator.domain).means("
+                "curator._engine.total(VoronoiSums(centres, curator.domain))), curator.domain)"
+            )
+        },
+        killer=REPLAY + "[ball-coreset]",
+    ),
+    mutant(
         "cover-of-the-exact-number",
         "max cover's radii come from the exact number of rows",
         "algorithms.max_cover:max_cover",
@@ -164,10 +176,10 @@ MUTANTS = (
         "ball-coreset refuses too few rows, which it knows after the charge",
         "algorithms.ball_coreset:ball_coreset",
         {
-            "    plan, picks, count = make_plan(": (
+            "    plan, picks, counting = make_plan(": (
                 "    if len(sizes) < k:\n"
                 "        raise ParameterError('n_clusters', 'are more than there are rows for')\n"
-                "    plan, picks, count = make_plan("
+                "    plan, picks, counting = make_plan("
             )
         },
         killer="unit/algorithms/test_ball_coreset.py::test_a_ball_coreset_that_is_charged_is_released",

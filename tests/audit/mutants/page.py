@@ -8,10 +8,10 @@ from pathlib import Path
 PAGE = Path(__file__).parents[3] / "docs" / "audit" / "mutants.md"
 HEAD = """# Planted bugs
 
-{many} privacy bugs, each planted in the library in turn: a few words of its source are replaced, and a named test
-must then fail, and must pass without the bug. `tests/audit/test_mutants.py` does both on every run of `make test`.
-Tests that were written for a planted bug are in `tests/audit/test_checks*.py`. This page is made from the catalogue in
-`tests/audit/mutants`.
+{many} bugs of privacy, and of what is said about errors, each planted in the library in turn: a few words of its source
+are replaced, and a named test must then fail, and must pass without the bug. `tests/audit/test_mutants.py` does both on
+every run of `make test`. Tests that were written for a planted bug are in `tests/audit/test_checks*.py`. This page is
+made from the catalogue in `tests/audit/mutants`.
 """
 
 

@@ -28,6 +28,20 @@ MUTANTS = (
         killer=BOUNDS + "test_sums_in_a_box_attain_every_bound",
     ),
     mutant(
+        "squares-as-from-the-middle",
+        "a row's squared distance is taken to be at most that of a corner from the middle, wherever the centres are",
+        "queries.squares:NearestSquares.__init__",
+        {"farthest = farthest_square(self.centres, domain)": "farthest = domain.dimension * domain.limit**2"},
+        killer=BOUNDS + "test_squares_attain_their_bound[2]",
+    ),
+    mutant(
+        "squares-of-half-the-domain",
+        "the search for the farthest place forgets one half of every box that it splits",
+        "queries.squares:farthest_square",
+        {"heappush(waiting, (-bound(above, high), number + 1, above, high))": "pass"},
+        killer=BOUNDS + "test_no_row_is_farther_from_all_centres_than_the_farthest_place",
+    ),
+    mutant(
         "counts-of-add-remove-for-replace-one",
         "cell counts have the scale of add/remove where a row is replaced",
         "queries.counts:one_unit",

@@ -174,8 +174,9 @@ def test_notes_hold_public_or_released_values_only(curator_of, d):
         door, k=3, epsilon=Fraction(1), delta=PURE, objective="k-means", public_rng=public_rng(4), keep_synopsis=True
     )
     leaves = next(each for each in released if hasattr(each, "depths"))
-    notes = {"synopsis", "leaves", "leaves_kept"} | ({"axes", "rounds"} if d > 4 else set())
-    assert set(outcome.notes) == notes | set(ROWS_BY_BOUNDS)
+    notes = {"synopsis", "leaves", "leaves_kept"}
+    notes |= {"axes", "rounds", "cost_trusted", "cost_noise"} if d > 4 else set()
+    assert set(outcome.notes) - {"cost_doubt"} == notes | set(ROWS_BY_BOUNDS)
     assert [outcome.notes[name] for name in ROWS_BY_BOUNDS] == [*released[0].tolist(), 50.0]
     assert outcome.notes["leaves"] == len(leaves)
     assert outcome.notes["leaves_kept"] <= len(outcome.coreset.points) == len(leaves)
@@ -298,6 +299,37 @@ def test_a_kept_synopsis_is_a_coreset_with_centres_of_similar_cost(d, delta, mos
     plain = covey.KMeans(3, **settings).fit(rows)
     assert np.array_equal(plain.cluster_centers_, model.cluster_centers_)  # keeping it changes nothing
     assert plain.release_.coreset is None
+
+
+@pytest.mark.parametrize(("d", "delta"), [(6, None), (12, 1e-6)])
+@RELATIONS
+def test_costs_beyond_four_columns_count_what_lies_outside_the_subspace(d, delta, relation):
+    """Rows of five groups that are as wide in every direction: most of their cost is outside any few axes."""
+    rng = np.random.default_rng(d)
+    rows = rng.uniform(-0.5, 0.5, (5, d))[rng.integers(0, 5, 30_000)] + rng.normal(0, 0.12, (30_000, d))
+    settings = {"epsilon": 4.0, "delta": delta, "bounds": (-1, 1), "neighbours": str(relation)}
+    for seed in range(3):
+        model = covey.PrivateCoreset(5, method="auto", random_state=seed, **settings).fit(rows)
+        assert model.release_.certificate.parameters["cost_trusted"]
+        centres = np.array(model.release_.centres)
+        found = model.coreset_._costs(centres[None], "k-means")
+        assert found.plain[0] < 0.85 * cost(rows, centres)
+        assert found.likely[0] == pytest.approx(cost(rows, centres), rel=0.15)
+        assert model.coreset_.cost(centres, objective="k-median") == pytest.approx(
+            cost(rows, centres, power=1), rel=0.12
+        )
+
+
+@pytest.mark.parametrize("why", ["noise", "far from all others"])
+def test_costs_beyond_four_columns_that_are_not_to_be_trusted_say_why(why):
+    rng = np.random.default_rng(3)
+    rows = rng.normal(0, 0.1, (20_000, 6))
+    if why != "noise":
+        rows[:800] = rng.choice([-1.0, 1.0], (800, 6))
+    epsilon = 0.02 if why == "noise" else 2.0
+    model = covey.PrivateCoreset(3, method="auto", epsilon=epsilon, bounds=(-1, 1), random_state=1).fit(rows)
+    assert not model.release_.certificate.parameters["cost_trusted"]
+    assert why in model.release_.certificate.parameters["cost_doubt"]
 
 
 @pytest.mark.parametrize("d", [2, 8])

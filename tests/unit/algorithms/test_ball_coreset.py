@@ -9,7 +9,7 @@ from math import ceil, log
 import numpy as np
 import pytest
 
-from covey.algorithms.ball_coreset import COUNT_SHARE, MOST_PARTS, MOST_PLACES, ball_coreset
+from covey.algorithms.ball_coreset import COUNT_SHARE, MOST_PARTS, MOST_PLACES, SQUARE_SHARE, ball_coreset
 from covey.algorithms.registry import find
 from covey.budget.ledger.ledger import Ledger
 from covey.errors import ParameterError
@@ -18,7 +18,9 @@ from covey.post.ball_rounds import FEW, Demand, ball_sizes, iterated_log, needed
 from covey.post.random import public_rng
 from covey.private.curator import Curator
 from covey.public import Neighbours
+from covey.published.coreset.coreset import Coreset
 from covey.queries.counts import InsideOutside
+from covey.queries.squares import NearestSquares
 from covey.queries.voronoi import VoronoiSums
 
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
@@ -102,7 +104,7 @@ def test_with_a_delta_many_picks_get_more(curator_of, monkeypatch):
     plans = []
     reserve = Curator.reserve
     monkeypatch.setattr(Curator, "reserve", lambda door, plan: plans.append(plan) or reserve(door, plan))
-    curator, outcome = run(curator_of, groups(30_000), k=25)
+    curator, outcome = run(curator_of, groups(60_000), k=25)
     assert outcome.notes["rounds"] >= FEW
     assert Fraction(48, 25) < sum(event.epsilon for event in plans[-1].events)  # more than what is left, by addition
     assert curator._reserve.opened.epsilon <= 2
@@ -122,11 +124,14 @@ def test_the_counts_get_about_their_share(curator_of, monkeypatch):
     release = Curator.release
     monkeypatch.setattr(Curator, "release", lambda door, q, m: seen.append((q, m.epsilon)) or release(door, q, m))
     run(curator_of, groups(3000))
-    (first, size_epsilon), (second, count_epsilon) = seen
+    (first, size_epsilon), (second, count_epsilon), (third, square_epsilon) = seen
     assert isinstance(first, InsideOutside)
     assert size_epsilon == Fraction(2, 25)
     assert isinstance(second, VoronoiSums)
     assert float(count_epsilon) == pytest.approx(COUNT_SHARE * 2 * 24 / 25, rel=0.15)
+    assert isinstance(third, NearestSquares)
+    assert float(square_epsilon) == pytest.approx(SQUARE_SHARE * 2 * 24 / 25, rel=0.15)
+    assert np.array_equal(third.centres, second.centres)  # both about the balls that were found, not about their means
 
 
 def test_parts_are_paid_for_once(curator_of):
@@ -167,6 +172,52 @@ def test_a_coreset_is_part_of_the_release():
     made = fit(groups(20_000), k=3, epsilon=2.0, delta=1e-6, bounds=(-1, 1), algorithm="ball-coreset", random_state=0)
     assert made.coreset is not None
     assert sum(made.coreset.weights) == pytest.approx(20_000, rel=0.02)
+
+
+# --- costs ------------------------------------------------------------------------------------------------------------
+
+
+def costs_of(made, rows, objective):
+    """The true cost of the published centres, and the coreset's."""
+    centres = np.array(made.centres)
+    squares = np.square(rows.clip(-1, 1)[:, None] - centres).sum(axis=2).min(axis=1)
+    true = squares.sum() if objective == "k-means" else np.sqrt(squares).sum()
+    return true, Coreset.of(made)._costs(centres[None], objective)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("objective", ["k-means", "k-median"])
+@pytest.mark.parametrize("d", [2, 4])
+def test_costs_count_how_far_rows_are_from_their_balls(d, objective, relation):
+    rng = np.random.default_rng(d)
+    rows = rng.choice([-0.4, 0.4], (20_000, d)) + rng.normal(0, 0.15, (20_000, d))
+    given = {"bounds": (-1, 1), "algorithm": "ball-coreset", "objective": objective, "neighbours": relation}
+    for seed in range(3):
+        made = fit(rows, k=3, epsilon=2.0, random_state=seed, **given)
+        assert made.certificate.parameters["cost_trusted"]
+        true, found = costs_of(made, rows, objective)
+        assert found.plain[0] < 0.95 * true
+        assert found.likely[0] == pytest.approx(true, rel=0.12)
+        noise = made.certificate.parameters["cost_noise"] if objective == "k-means" else 0
+        assert found.plain[0] < true < found.spread[0] + 4 * noise
+
+
+def test_printed_weights_say_that_costs_miss_something(curator_of):
+    _, outcome = run(curator_of, groups(20_000), weights="printed")
+    assert outcome.coreset.spreads is None
+    assert not outcome.notes["cost_trusted"]
+    assert "how far rows are" in outcome.notes["cost_doubt"]
+
+
+@pytest.mark.parametrize(
+    ("n", "epsilon", "d", "why"),
+    [(20_000, 2.0, 10, "as large as"), (20_000, 0.05, 2, "noise"), (3000, 0.01, 2, "fewer balls")],
+)
+def test_costs_that_are_not_to_be_trusted_say_why(n, epsilon, d, why):
+    rows = np.random.default_rng(n + d).normal(0, 0.2, (n, d))
+    made = fit(rows, k=3, epsilon=epsilon, bounds=(-1, 1), algorithm="ball-coreset", random_state=1)
+    assert not made.certificate.parameters["cost_trusted"]
+    assert why in made.certificate.parameters["cost_doubt"]
 
 
 # --- what is refused --------------------------------------------------------------------------------------------------

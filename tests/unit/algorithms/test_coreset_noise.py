@@ -21,6 +21,7 @@ from covey.queries.exact import WorstErrors
 from covey.queries.intervals import CentreCounts, IntervalCounts
 from covey.queries.net import NetSums
 from covey.queries.radius import RadiusQuality
+from covey.queries.squares import NearestSquares
 from covey.queries.voronoi import VoronoiSums
 
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
@@ -75,6 +76,12 @@ def expected(query, relation: Neighbours) -> Fraction:
         return Fraction(64 * twice)
     if isinstance(query, BoxSums):
         return Fraction(twice * (d + 1) * query.reach)
+    if isinstance(query, NearestSquares):  # the farthest of many places, and never nearer than the real farthest one
+        side = np.linspace(-limit, limit, 201)
+        places = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 1, 2)
+        farthest = np.square(places - query.centres).sum(axis=2).min(axis=1).max() / 2**query.shift
+        assert farthest - 1 <= query.row_most <= 1.1 * farthest
+        return Fraction(query.row_most)
     if isinstance(query, VoronoiSums):
         return Fraction(twice * (d + 1) * limit)
     return Fraction(twice)  # counts of rows, and boxes of rows under add/remove
@@ -85,7 +92,7 @@ RUNS = [
     (net_coreset, {"base": "grid"}, {IntervalCounts, CentreCounts}),
     (exact_coreset, {"points": 2, "side": 3}, {WorstErrors}),
     (exact_coreset, {"points": 2, "side": 3, "objective": "k-median"}, {WorstErrors}),
-    (ball_coreset, {}, {BallScores, VoronoiSums}),
+    (ball_coreset, {}, {BallScores, VoronoiSums, NearestSquares}),
     (ball_coreset, {"radius_method": "exponential", "side": 8}, {RadiusQuality, BoxCounts, BoxSums, VoronoiSums}),
     (ball_coreset, {"rows_per_part": 2000}, {BallScores, VoronoiSums}),
 ]

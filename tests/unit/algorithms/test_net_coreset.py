@@ -11,15 +11,16 @@ from covey.algorithms.net_coreset import MOST_BLUR, net_coreset
 from covey.algorithms.registry import find
 from covey.errors import ParameterError
 from covey.fit.fit import fit
-from covey.post.cost_error import cost_error, tail
+from covey.post.cost_error import cost_error, cost_error_at, tail
 from covey.post.kmeans import cost
 from covey.post.random import public_rng
 from covey.post.rings import make_radii, make_rings
 from covey.private.curator import Curator
-from covey.public import Neighbours
+from covey.public import Domain, Neighbours
 from covey.queries.counts import CellCounts, InsideOutside
 from covey.queries.intervals import CentreCounts, IntervalCounts
 from covey.queries.net import NetSums
+from covey.queries.voronoi import nearest
 
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
 OBJECTIVES = ["k-means", "k-median"]
@@ -273,6 +274,46 @@ def test_the_cost_of_any_centres_is_within_the_stated_bound(curator_of, relation
             ]
             assert max(off) <= every
             assert np.mean(np.array(off) > one) <= 0.1
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_without_noise_no_centres_cost_more_or_less_than_the_bound_for_them_allows(d, objective):
+    """Rows at random and on the borders of their slots; centres at random, near the base, and at the corners."""
+    rng, limit = np.random.default_rng(d), 1000
+    base = rng.integers(-700, 700, (3, d))
+    radii = make_radii(inner=40, outer=2 * limit * d**0.5, growth=1, most=9)
+    rings = make_rings(base, limit=float(limit), steps=1, radii=radii)
+    domain = Domain(middle=(0.0,) * d, half=(1.0,) * d)
+    query = IntervalCounts(base, rings.rays, rings.squares, rings.place, domain)
+    rows = np.concatenate([rng.integers(-limit, limit + 1, (2000, d)), rng.choice([-limit, limit], (50, d)), base])
+    slot = query.slots(rows.T.astype(np.int32))
+    slots = np.bincount(slot[slot >= 0], minlength=len(rings.points)).astype(np.float64)
+    totals = np.bincount(nearest(rows.T.astype(np.int32), base), minlength=3).astype(np.float64)
+    points = np.concatenate([base, rings.points]) / limit
+    weights = np.append(totals - np.bincount(rings.centre_of, slots, minlength=3), slots)
+    scales = {"slot_scale": 1e-2, "total_scale": 1e-2, "limit": float(limit), "objective": objective}
+    whole = cost_error(rings, slots, totals, **scales)
+    queries = [*(rng.uniform(-1, 1, (k, d)) for k in (1, 2, 5, 9)), base / limit, np.ones((1, d)), points[[-1]]]
+    for q in queries:
+        off = cost(points, weights, q, objective) - cost(rows / limit, np.ones(len(rows)), q, objective)
+        bound = cost_error_at(rings, slots, totals, q * limit, **scales)
+        assert abs(off) <= bound <= whole.one_query + 1e-9
+
+
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+def test_the_bound_for_the_published_centres_covers_and_is_of_the_order_of_their_cost(curator_of, relation):
+    rows, misses = groups(20_000, 2), 0
+    for seed in range(10):
+        curator, outcome = run(curator_of, rows, relation=relation, epsilon=Fraction(1), seed=seed)
+        centres, points = (each / curator.domain.limit for each in (outcome.centres, outcome.coreset.points))
+        for objective in OBJECTIVES:
+            true = cost(rows, np.ones(len(rows)), centres, objective)
+            bound = outcome.notes[f"{objective}_error_of_centres"]
+            misses += abs(cost(points, outcome.coreset.weights, centres, objective) - true) > bound
+            assert bound < 3 * true
+            assert bound < outcome.notes[f"{objective}_error_one_query"] / (4 if objective == "k-means" else 1)
+    assert misses == 0
 
 
 def line_rings():

@@ -9,6 +9,8 @@ import pytest
 
 from covey.bench import harness
 from covey.bench.aaai21 import run as aaai21
+from covey.bench.coverage import bars
+from covey.bench.coverage import run as coverage
 from covey.bench.harness import Experiment, Paper
 from covey.bench.ipsn17 import run as ipsn17
 from covey.bench.runner import Store, Task
@@ -18,7 +20,7 @@ from covey.bench.utility import run as utility
 from covey.bench.utility.report import markdown
 
 RESULTS = Path(__file__).parents[3] / "benchmarks" / "results"
-PAPERS = {"su16": su16.PAPER, "ipsn17": ipsn17.PAPER, "aaai21": aaai21.PAPER}
+PAPERS = {"su16": su16.PAPER, "ipsn17": ipsn17.PAPER, "aaai21": aaai21.PAPER, "coverage": coverage.PAPER}
 
 
 def no_matplotlib(_):
@@ -92,6 +94,8 @@ def test_verdicts_on_what_was_measured_come_out_the_same():
     ):
         results = json.loads((RESULTS / name / "results.json").read_text())
         assert judged(results) == results["claims"]
+    results = json.loads((RESULTS / "coverage" / "results.json").read_text())
+    assert bars.judge(results["figures"]) == results["bars"]
 
 
 def test_the_documents_of_utility_give_its_table_and_themselves_again():

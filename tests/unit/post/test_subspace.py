@@ -9,11 +9,14 @@ import pytest
 from scipy.integrate import quad
 
 from covey.post.subspace import (
+    bells_of_clusters,
     gained,
+    lost_square,
     middles_of_mass,
     number_of_axes,
     outer_radius,
     principal_axes,
+    rows_in_boxes,
     shrunk_steps,
     smooth_columns,
     widest_columns,
@@ -24,6 +27,46 @@ RADII = 16.0 * 2.0 ** (-np.arange(40) / 4)[::-1]
 
 def by_distance(distances: np.ndarray) -> np.ndarray:
     return np.bincount(np.searchsorted(RADII, distances), minlength=len(RADII) + 1).astype(float)
+
+
+# --- spreads ----------------------------------------------------------------------------------------------------------
+
+
+def test_rows_in_boxes_are_where_rows_that_were_drawn_are():
+    """Boxes in the middle, beside it, at the end (which reach to infinity), and far out, where no bell is."""
+    half, middle, deviations = np.array([3.0, 2.0]), np.array([0.4, -0.3]), np.array([1.0, 0.8])
+    lower = np.array([[-1.0, -0.5], [0.5, 0.2], [1.5, 1.0], [-3.0, -2.0]])
+    upper = np.array([[0.5, 0.5], [1.5, 1.0], [3.0, 2.0], [-1.5, 0.0]])
+    rows = np.random.default_rng(4).normal(middle, deviations, (400_000, 2))
+    places, spreads = rows_in_boxes(
+        lower, upper, half=half, middles=np.tile(middle, (4, 1)), deviations=np.tile(deviations, (4, 1))
+    )
+    for low, high, place, spread in zip(lower, upper, places, spreads, strict=True):
+        own = rows[np.all((np.clip(rows, -half, half) >= low) & (np.clip(rows, -half, half) <= high), axis=1)]
+        inside = np.clip(own.mean(axis=0), low, high)
+        assert place == pytest.approx(inside, abs=0.02)
+        assert spread == pytest.approx(np.square(own - own.mean(axis=0)).sum(axis=1).mean(), rel=0.05)
+    one = {"half": np.array([90.0]), "middles": np.zeros((1, 1)), "deviations": np.ones((1, 1))}
+    place, spread = rows_in_boxes(np.array([[20.0]]), np.array([[26.0]]), **one)
+    assert (place.tolist(), spread.tolist()) == ([[23.0]], [3.0])
+
+
+def test_bells_of_clusters_are_those_of_their_boxes():
+    lower, upper = np.array([[0.0], [1.0], [5.0], [9.0]]), np.array([[1.0], [2.0], [8.0], [9.5]])
+    mean, deviation = bells_of_clusters(lower, upper, np.array([2.0, 2.0, 1.0, 0.0]), np.array([0, 0, 1, 2]), count=3)
+    assert mean[:2, 0].tolist() == pytest.approx([1.0, 6.5])
+    assert np.square(deviation[:2, 0]).tolist() == pytest.approx([4 / 12, 9 / 12])
+    assert mean[2, 0] == pytest.approx((4 * 1.0 + 6.5) / 5)  # a cluster without weight: the whole's
+    assert np.isfinite(deviation).all()
+
+
+def test_what_clipping_takes_off_is_found_again():
+    distances = np.abs(np.random.default_rng(5).standard_cauchy(20_000)).clip(0, 15)
+    for radius in RADII[[20, 30, 35]]:
+        true = np.maximum(np.square(distances) - radius**2, 0).mean()
+        found = lost_square(by_distance(distances), RADII, size=20_000, radius=float(radius), scale=0.0)
+        assert found == pytest.approx(true, rel=0.06)
+        assert lost_square(by_distance(distances), RADII, size=20_000, radius=float(radius), scale=50.0) <= found
 
 
 # --- outer_radius -----------------------------------------------------------------------------------------------------

@@ -336,3 +336,35 @@ def test_geojson_marks_negative_weights():
     assert "differentially private" in document["covey"]["statement"]
     with pytest.raises(ParameterError, match="lon"):
         made_up([[0.25, 0.5]], [2.0]).to_geojson()
+
+
+# --- spreads ----------------------------------------------------------------------------------------------------------
+
+
+def test_costs_count_how_far_rows_are_from_their_points():
+    points, weights, spreads = [[0.0, 0.0], [0.5, 0.0]], [3.0, 2.0], [0.25, 0.0]
+    plain, spread = made_up(points, weights), made_up(points, weights, spreads=spreads)
+    one = [[0.0, 0.5]]
+    assert spread.cost(one) == pytest.approx(plain.cost(one) + 3 * 0.25)
+    assert plain.cost(one, objective="k-median") < spread.cost(one, objective="k-median")
+    bounds = spread._costs(np.array([one]), "k-median")
+    assert bounds.plain[0] == plain.cost(one, objective="k-median")
+    assert bounds.spread[0] == pytest.approx(3 * 0.5**0.5 + 2 * 0.5**0.5)
+    assert bounds.plain[0] < bounds.likely[0] < bounds.spread[0]
+
+
+def test_constant_spreads_move_no_centres_and_stay_with_their_points():
+    rng = np.random.default_rng(1)
+    points, weights = rng.uniform(-1, 1, (100, 2)), rng.uniform(0, 3, 100)
+    plain, spread = made_up(points, weights), made_up(points, weights, spreads=np.full(100, 0.1))
+    assert plain.kmeans(3, random_state=1).centres == spread.kmeans(3, random_state=1).centres
+    assert plain.kmedian(3, random_state=1).centres == spread.kmedian(3, random_state=1).centres
+    marked = made_up(points, weights, spreads=points[:, 0] + 1)
+    fewer = marked.reduce(20, random_state=2)
+    assert fewer.spreads.tolist() == (fewer.points[:, 0] + 1).tolist()
+
+
+@pytest.mark.parametrize("wrong", [[1.0], [[1.0], [1.0]], [1.0, -0.1], [1.0, float("nan")], "ab"])
+def test_spreads_are_one_number_for_each_point(wrong):
+    with pytest.raises(ParameterError, match="spreads"):
+        made_up([[0.0, 0.0], [0.5, 0.0]], [3.0, 2.0], spreads=wrong)

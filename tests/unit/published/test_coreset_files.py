@@ -37,13 +37,14 @@ def certificate(**changes):
     return Certificate(**{**fields, **changes})
 
 
-def coreset(*, columns=("lon", "lat"), cells=True, points=5, **changes):
+def coreset(*, columns=("lon", "lat"), cells=True, spreads=False, points=5, **changes):
     rng = np.random.default_rng(points)
     return Coreset(
         rng.uniform(-1, 1, (points, 2)),
         rng.laplace(1, 3, points),
         columns=columns,
         cells=rng.uniform(0, 1, (points, 2)) if cells else None,
+        spreads=rng.uniform(0, 1, points) if spreads else None,
         certificate=certificate(**changes),
         objective="k-median",
     )
@@ -305,3 +306,37 @@ def test_the_document_has_one_line_for_each_point():
     lines = to_json(coreset(points=7)).decode().splitlines()
     assert sum(line.startswith(("[-", "[0")) for line in lines) >= 7
     assert msgspec.json.decode(to_json(coreset()))["cells"] is not None
+
+
+# --- spreads ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("columns", [("lon", "lat"), ("spread", "weight")])
+def test_spreads_survive_the_file(tmp_path, kind, columns):
+    made = coreset(columns=columns, cells=False, spreads=True)
+    path = tmp_path / f"coreset.{kind}"
+    made.save(path)
+    again = Coreset.load(path)
+    assert again == made
+    assert again.spreads.tolist() == made.spreads.tolist()
+    assert again.cost(made.points[:2]) == made.cost(made.points[:2])
+    assert again != coreset(columns=columns, cells=False)
+
+
+@pytest.mark.parametrize("wrong", [[1.0], [1.0, -1.0], [1.0, "x"], [1.0, None]])
+def test_spreads_that_cannot_be_are_refused(wrong):
+    document = json.loads(to_json(coreset(cells=False, spreads=True, points=2)))
+    document["spreads"] = wrong
+    with pytest.raises(FormatError, match="damaged"):
+        from_json(json.dumps(document).encode())
+    held = WeightedPoints([[0.5, 0.5], [0.1, 0.2]], [7.0, 1.0], spreads=wrong)
+    if all(isinstance(each, float) for each in wrong):
+        assert not held.fits(2)
+    assert WeightedPoints([[0.5, 0.5]], [7.0], spreads=[0.1]).fits(2)
+
+
+def test_a_file_without_spreads_is_read_as_before():
+    document = json.loads(to_json(coreset(cells=False)))
+    del document["spreads"], document["spread_column"]
+    assert from_json(json.dumps(document).encode()) == coreset(cells=False)

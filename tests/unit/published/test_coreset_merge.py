@@ -28,12 +28,13 @@ def certificate(**changes):
     return Certificate(**{**fields, **changes})
 
 
-def batch(seed, *, points=60, columns=("x", "y"), cells=False, **changes):
+def batch(seed, *, points=60, columns=("x", "y"), cells=False, spreads=None, **changes):
     rng = np.random.default_rng(seed)
     return Coreset(
         rng.uniform(-1, 1, (points, 2)),
         rng.laplace(2, 1, points),
         cells=np.full((points, 2), 0.1) if cells else None,
+        spreads=None if spreads is None else np.full(points, spreads),
         columns=columns,
         certificate=certificate(**changes),
     )
@@ -49,6 +50,17 @@ def test_points_and_weights_stand_side_by_side():
         np.testing.assert_allclose(
             both.cost(sets, objective=objective), a.cost(sets, objective=objective) + b.cost(sets, objective=objective)
         )
+
+
+def test_spreads_stand_side_by_side_and_one_that_is_not_known_counts_as_none():
+    both = batch(1, spreads=0.2) + batch(2, spreads=0.3)
+    assert both.spreads.tolist() == [0.2] * 60 + [0.3] * 60
+    half = batch(1, spreads=0.2) + batch(2)
+    assert half.spreads.tolist() == [0.2] * 60 + [0.0] * 60
+    assert (batch(1) + batch(2)).spreads is None
+    centres = [[0.1, 0.2]]
+    assert half.cost(centres) == pytest.approx(batch(1, spreads=0.2).cost(centres) + batch(2).cost(centres))
+    assert Coreset.stream([batch(i, spreads=0.2) for i in range(4)], 50).spreads.tolist() == [0.2] * 50
 
 
 def test_a_point_without_a_cell_gets_one_of_no_width():

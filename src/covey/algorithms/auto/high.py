@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from covey.algorithms.auto.lifted import Seen, lifted
 from covey.algorithms.auto.shares import Shares, Vector, choose_shares, deviation, drawable
 from covey.algorithms.auto.synopsis import Leaves, count_leaves, inside
-from covey.algorithms.kit import LatticeCoreset, Outcome, learn_size
+from covey.algorithms.kit import Outcome, learn_size
 from covey.post.distances import add_up, nearest
 from covey.post.errors.flat import FlatBoxes, flat_sizes
 from covey.post.leaves import cluster, kept_weights
 from covey.post.subspace import (
     Subspace,
     gained,
+    lost_square,
     middles_of_mass,
     outer_radius,
     principal_axes,
@@ -63,8 +65,8 @@ def from_subspace(
     size = max(size, 1)
     shares = choose_shares(d=domain.dimension, k=k, size=size, epsilon=left, delta=delta, neighbours=curator.neighbours)
     curator.reserve(shares.plan)
-    middle, radius = _where_the_rows_are(curator, shares, size)
-    subspace = _main_axes(curator, shares, size, middle=middle, radius=radius, k=k)
+    middle, radius, lost = _where_the_rows_are(curator, shares, size)
+    subspace, doubt = _main_axes(curator, shares, size, middle=middle, radius=radius, k=k)
     projection, half = _projection(subspace, middle=middle, radius=radius, width=shares.width, domain=domain)
     leaves = _tree(curator, projection, half, shares)
     points = middles_of_mass(leaves.lower, leaves.upper, half=half, deviations=np.sqrt(subspace.variances))
@@ -86,9 +88,7 @@ def from_subspace(
         radius=radius,
         reach=shares.reach if objective == "k-means" else shares.reach / 2,
     )
-    lifted = inside(middle + points @ subspace.axes.T, domain)
-    coreset = LatticeCoreset(lifted, leaves.counts) if keep_synopsis else None
-    notes = {
+    notes: dict[str, Any] = {
         "synopsis": "tree in a subspace",
         "axes": int(subspace.axes.shape[1]),
         "leaves": len(weights),
@@ -96,6 +96,12 @@ def from_subspace(
         "rounds": len(shares.rounds),
         **told,
     }
+    label = nearest(points, found.centres)
+    coreset = None
+    if keep_synopsis:
+        seen = Seen(middle, half, size=size, doubt=doubt, lost=lost)
+        coreset, told = lifted(leaves, weights, label, centres, subspace, seen, domain)
+        notes |= told
     flat = FlatBoxes(
         points,
         leaves.widths,
@@ -109,8 +115,8 @@ def from_subspace(
     return Outcome(centres, sizes.sizes, notes, coreset=coreset, size_law=sizes)
 
 
-def _where_the_rows_are(curator: Curator, shares: Shares, size: float) -> tuple[Floats, float]:
-    """A middle of the rows, and a radius about it that nearly all of them are within."""
+def _where_the_rows_are(curator: Curator, shares: Shares, size: float) -> tuple[Floats, float, float]:
+    """A middle of the rows, a radius about it that nearly all are within, and the mean square that lies beyond it."""
     domain = curator.domain
     reach = math.sqrt(domain.row_l2_squared)
     first = _moments(MeanSums, curator, np.zeros(domain.dimension), reach, shares.mean)
@@ -129,20 +135,27 @@ def _where_the_rows_are(curator: Curator, shares: Shares, size: float) -> tuple[
     if not shares.gaussian:
         spread = deviation(shares.recentre, again.sensitivity(curator.neighbours)) * float(again.clip.units[0]) / size
         shift *= max(0.0, 1 - domain.dimension * spread**2 / max(float(shift @ shift), 1e-300))
-    return inside((mean + shift)[None], domain)[0], radius
+    lost = lost_square(counts, radii, size=size, radius=radius, scale=scale)
+    return inside((mean + shift)[None], domain)[0], radius, lost
 
 
-def _main_axes(curator: Curator, shares: Shares, size: float, *, middle: Floats, radius: float, k: int) -> Subspace:
+def _main_axes(
+    curator: Curator, shares: Shares, size: float, *, middle: Floats, radius: float, k: int
+) -> tuple[Subspace, float]:
+    """The subspace to look at, and the standard deviation of the noise in its scatter."""
     if shares.full_moments:
         query = _moments(SecondMoments, curator, middle, radius, shares.moments)
         matrix = query.matrix(curator.release(query, shares.moments))
         spread = deviation(shares.moments, query.sensitivity(curator.neighbours))
         noise = spread * float(query.clip.units[0]) ** 2 / query.weights[1]
-        return principal_axes(matrix, size=size, radius=radius, noise=noise, k=k)
+        doubt = noise * query.weights[1] / query.weights[0] * math.sqrt(curator.domain.dimension) / size
+        return principal_axes(matrix, size=size, radius=radius, noise=noise, k=k), doubt
     diagonal = _moments(Variances, curator, middle, radius, shares.moments)
     squares = diagonal.squares(curator.release(diagonal, shares.moments))
     spread = deviation(shares.moments, diagonal.sensitivity(curator.neighbours))
-    return widest_columns(squares, size=size, radius=radius, noise=spread * float(diagonal.clip.units[0]) ** 2, k=k)
+    noise = spread * float(diagonal.clip.units[0]) ** 2
+    doubt = noise * math.sqrt(curator.domain.dimension) / size
+    return widest_columns(squares, size=size, radius=radius, noise=noise, k=k), doubt
 
 
 def _moments(kind: type[Moments], curator: Curator, centre: Floats, radius: float, noise: Vector) -> Moments:

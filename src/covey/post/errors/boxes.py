@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from covey.post.distances import Floats, nearest
 
+_MANY = 2**14  # boxes: of more, each is looked at in fewer places
 _CHUNK = 2**18  # pairs of a box or point and a centre that are held at once
 
 
@@ -76,11 +77,11 @@ class CountedBoxes:
             scales=self.scales * scale,
         )
 
-    def counting(self, counts: Floats) -> CountedBoxes:
+    def counting(self, counts: Floats, variances: Floats | None = None) -> CountedBoxes:
         """The same boxes with other counts."""
-        return replace(self, counts=counts)
+        return replace(self, counts=counts, variances=self.variances if variances is None else variances)
 
-    def some(self, which: NDArray[np.bool_] | slice) -> CountedBoxes:
+    def some(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> CountedBoxes:
         parts = ("points", "widths", "counts", "variances", "thresholds", "scales")
         return replace(self, **{part: getattr(self, part)[which] for part in parts})
 
@@ -147,8 +148,11 @@ def _squares(points: Floats, centres: Floats) -> Floats:
     return np.asarray(np.maximum(squares, 0.0))
 
 
-def spots(dimension: int) -> Floats:
-    """Evenly spread places in a unit box about its middle: 25 in one and two columns, 27 in three, 81 in four."""
-    per_axis = {1: 25, 2: 5}.get(dimension, 3)
+def spots(dimension: int, boxes: int = 1) -> Floats:
+    """Evenly spread places in a unit box about its middle: 25 in one and two columns, 27 in three, 81 in four.
+
+    For very many boxes, which are small, two along each axis.
+    """
+    per_axis = {1: 25, 2: 5}.get(dimension, 3) if boxes <= _MANY else 2
     axis = (np.arange(per_axis) + 0.5) / per_axis - 0.5
     return np.stack([part.ravel() for part in np.meshgrid(*[axis] * dimension, indexing="ij")], axis=1)

@@ -125,7 +125,7 @@ def what_is_paid(points: Floats, centres: Floats, objective: Objective) -> Float
 
 def _evenly(boxes: CountedBoxes, pay: Pay) -> tuple[Floats, Floats]:
     """What a row pays on average, and its deviation, in each box if rows were spread evenly in it."""
-    within = spots(boxes.dimension)
+    within = spots(boxes.dimension, len(boxes.counts))
     mean, deviation = np.empty(len(boxes.counts)), np.empty(len(boxes.counts))
     for part in chunks(len(boxes.counts), _AT_ONCE * len(within)):
         points = boxes.points[part, None, :] + boxes.widths[part, None, :] * within

@@ -15,8 +15,10 @@ from scipy.special import ndtr, ndtri
 
 from covey.post.distances import Floats, add_up, nearest
 from covey.post.errors.boxes import CountedBoxes
+from covey.post.random import public_rng
 
 ROUNDS = 15
+MOST_BOXES = 2**13  # that a mixture is fitted to
 NEAREST = 6  # Gaussians that may have rows in a box; farther ones have none
 _BACKGROUND = (0.002, 0.02, 0.3)  # least, first and most share of the even background
 _STEP = 1.6  # a deviation changes by at most this factor in a round
@@ -54,6 +56,7 @@ def fit_mixture(boxes: CountedBoxes, centres: Floats, *, rounds: int = ROUNDS) -
 
     A Gaussian whose rows do not exceed twice their noise stays as it is.
     """
+    boxes = _some(boxes)
     lower, upper = boxes.points - boxes.widths / 2, boxes.points + boxes.widths / 2
     volume = np.prod(boxes.widths / 2, axis=1)
     total, k = max(boxes.rows, 1.0), len(centres)
@@ -81,6 +84,19 @@ def fit_mixture(boxes: CountedBoxes, centres: Floats, *, rounds: int = ROUNDS) -
         background = float(np.clip(boxes.counts @ left / total, _BACKGROUND[0], _BACKGROUND[2]))
         found = Mixture(shares / shares.sum() * (1 - background), means, np.clip(spread, smallest, 1.0), background)
     return found
+
+
+def _some(boxes: CountedBoxes) -> CountedBoxes:
+    """All boxes, or of very many the heaviest and some others, each of which then counts for several."""
+    many = len(boxes.counts)
+    if many <= MOST_BOXES:
+        return boxes
+    order = np.argsort(-np.abs(boxes.counts), kind="stable")
+    light = public_rng(many).choice(order[MOST_BOXES // 2 :], MOST_BOXES // 2, replace=False)
+    times = np.ones(many)
+    times[light] = (many - MOST_BOXES // 2) / len(light)
+    chosen = np.concatenate([order[: MOST_BOXES // 2], light])
+    return boxes.counting(boxes.counts * times, boxes.variances * times**2).some(chosen)
 
 
 def _first(boxes: CountedBoxes, centres: Floats) -> Mixture:
@@ -154,7 +170,7 @@ def likely_places(boxes: CountedBoxes, mixture: Mixture) -> Places:
     )
     below, above = ndtr(low), ndtr(high)
     rest = np.flatnonzero(even > _LEAST_SHARE)
-    levels = _levels(boxes.dimension)
+    levels = _levels(boxes.dimension) if len(boxes.counts) <= 2 * MOST_BOXES else np.full((1, boxes.dimension), 0.5)
     points, parts, boxes_of = [], [], []
     for level in levels:
         z = np.clip(ndtri(np.maximum(below + level * (above - below), 1e-300)), low, high)

@@ -27,7 +27,7 @@ from covey.post.starts import plus_plus
 RERUNS = 10
 MOST_ROWS = 100_000  # that are made up; of more rows, each stands for several and the noise is as much smaller
 FARTHEST = 0.2  # a tenth of the domain: a radius beyond is no place
-WITHIN = 0.1  # of the variance of a box's width: what reruns on rows of one mixture do not see
+WITHIN = 0.3  # of the variance of a box's width: what reruns on rows of one mixture do not see
 SAFETY = 1.5  # on the excess: made-up rows are easier to cluster than real ones
 _UPPER = 1.28  # the 90% quantile of a normal distribution
 

@@ -14,7 +14,8 @@ from covey.errors import ParameterError
 from covey.geo.geojson import Region, find_axes
 from covey.post.distances import Objective
 from covey.post.errors.costs import Cost
-from covey.published.coreset.coreset import Coreset, check_centres
+from covey.published.coreset.answers import check_centres
+from covey.published.coreset.coreset import Coreset
 
 Floats = NDArray[np.float64]
 

@@ -7,7 +7,6 @@ those of the fit: with every column scaled to [-1, 1] by the bounds (with the ra
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -17,32 +16,25 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from covey.checks import check_objective, numbers, table, weights_of, whole_number
+from covey.checks import check_objective, spreads_of, table, weights_of, whole_number
 from covey.errors import ParameterError
 from covey.geo.geojson import feature_collection, find_axes
 from covey.post.distances import Objective
 from covey.post.errors.boxes import CountedBoxes
-from covey.post.errors.costs import Cost, cost_interval, difference_interval
-from covey.post.errors.mixture import Places, fit_mixture, likely_places
-from covey.post.kmeans import weighted_kmeans
-from covey.post.kmedian import weighted_kmedian
-from covey.post.leaves import standing_clusters
-from covey.post.many import costs_of_sets
+from covey.post.errors.costs import Cost
+from covey.post.errors.mixture import Places
 from covey.post.random import public_rng
 from covey.post.reduce import reduce_points
-from covey.post.starts import sphere_packing
 from covey.public import Box
 from covey.published.certificate import Certificate, in_full, scale_of
-from covey.published.errors import BoxNoise, Known, from_boxes
+from covey.published.coreset import answers
+from covey.published.errors import BoxNoise
 from covey.published.release import Release
 
 if TYPE_CHECKING:
     from covey.published.coreset.compare import Alternative
 
 Floats = NDArray[np.float64]
-USUAL_K = 8  # clusters of the mixture that says where rows are, where none were asked for
-UNKNOWN = "the noise of this coreset's weights, or where the rows of a point are, is not known"
-FARTHEST = 1e9  # half-widths of the domain: centres beyond are in other units
 
 
 class Coreset:
@@ -64,6 +56,9 @@ class Coreset:
         The widths of the cell that each point is the middle of; None where points stand for themselves.
     noise : BoxNoise or None, default=None
         The law of the noise in the weights; None where it is not known, and then costs have no interval.
+    spreads : array of shape (m,) or None, default=None
+        The mean squared distance of the rows that each point stands for from it, with columns scaled to [-1, 1] by
+        the bounds; None where it is not known, or where there are cells.
     objective : {'k-means', 'k-median'}, default='k-means'
         What it was made for; both may be asked.
     origins : iterable of str or None, default=None
@@ -79,6 +74,7 @@ class Coreset:
         certificate: Certificate,
         cells: ArrayLike | None = None,
         noise: BoxNoise | None = None,
+        spreads: ArrayLike | None = None,
         objective: str = "k-means",
         origins: Iterable[str] | None = None,
     ) -> None:
@@ -96,6 +92,7 @@ class Coreset:
         if noise is not None and (self.cells is None or not noise.fits(len(self.points))):
             raise ParameterError("noise", "must be positive numbers, one for all weights or one for each, with cells")
         self.noise = noise
+        self.spreads = None if spreads is None else spreads_of(spreads, len(self.points))
         self._origins = None if origins is None else tuple(sorted(set(origins)))
 
     @classmethod
@@ -108,7 +105,7 @@ class Coreset:
         }
         if release.coreset is not None:
             given = release.coreset
-            return cls(given.points, given.weights, cells=given.cells, noise=given.noise, **made)
+            return cls(given.points, given.weights, cells=given.cells, noise=given.noise, spreads=given.spreads, **made)
         synopsis = release.synopsis
         if synopsis is None:
             raise ParameterError(
@@ -151,13 +148,13 @@ class Coreset:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Coreset):
             return NotImplemented
-        no_cells = self.cells is None or other.cells is None
         return (
             (self.columns, self.certificate, self.objective) == (other.columns, other.certificate, other.objective)
             and np.array_equal(self.points, other.points)
             and np.array_equal(self.weights, other.weights)
             and self.noise == other.noise
-            and (self.cells is other.cells if no_cells else np.array_equal(self.cells, other.cells))  # type: ignore[arg-type]
+            and np.array_equal(np.asarray(self.cells), np.asarray(other.cells))  # None equals None alone
+            and np.array_equal(np.asarray(self.spreads), np.asarray(other.spreads))
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -169,16 +166,12 @@ class Coreset:
         """The cells and their noisy counts in [-1, 1]^d; None where a point has no cell or the noise is unknown."""
         if self.cells is None or self.noise is None or not (self.cells > 0).all():
             return None
-        return self.noise.boxes(self._scaled(self.points), self.cells / self._half, self.weights)
+        return self.noise.boxes(self.scaled(self.points), self.cells / self._half, self.weights)
 
     @cached_property
-    def _places(self) -> Places | None:
-        """Where in its cells the rows probably are: by a mixture of as many clusters as the coreset was made for."""
-        if self.boxes is None:
-            return None
-        k = self.certificate.parameters.get("k")
-        centres = standing_clusters(self.boxes, k if isinstance(k, int) else USUAL_K, "k-means", public_rng(0))
-        return likely_places(self.boxes, fit_mixture(self.boxes, centres))
+    def places(self) -> Places | None:
+        """Where in its cells the rows probably are; None without cells."""
+        return answers.places_of(self)
 
     @overload
     def cost(
@@ -196,29 +189,20 @@ class Coreset:
         """The estimated cost of the rows for one set of centres (k, d), or for each of many (s, k, d).
 
         The sum over rows of the squared distance to the nearest centre, or of the distance for "k-median", with
-        columns scaled by the bounds. The default is the objective that the coreset was made for. A cost that noise
-        dominates may come out negative. interval : return (cost, low, high, why) instead, for each set: between low and
-        high nine times in ten; where that cannot be told they are nan and `why` says what is in the way. Centres that
-        were found on this coreset look a little better than they are.
+        columns scaled by the bounds; rows that are spread about their points are counted so. The default is the
+        objective that the coreset was made for. A cost that noise dominates may come out negative. interval : return
+        (cost, low, high, why) instead, for each set: between low and high nine times in ten; where that cannot be told
+        they are nan and `why` says what is in the way. Centres that were found on this coreset look a little better
+        than they are.
         """
-        sets = check_centres(centres, self)
+        sets = answers.check_centres(centres, self)
         chosen = check_objective(self.objective if objective is None else objective)
-        many = self._scaled(sets if sets.ndim == 3 else sets[None])
+        many = self.scaled(sets if sets.ndim == 3 else sets[None])
         if interval:
-            told = [self._cost_interval(each, chosen) for each in many]
+            told = [answers.cost_with_interval(self, each, chosen) for each in many]
             return told if sets.ndim == 3 else told[0]
-        places = self._places
-        points, weights = self._scaled(self.points), self.weights
-        if places is not None:
-            points, weights = places.points, places.parts * self.weights[places.box]
-        costs = costs_of_sets(points, weights, many, objective=chosen)
+        costs = answers.likely_costs(self, many, chosen)
         return costs if sets.ndim == 3 else float(costs[0])
-
-    def _cost_interval(self, centres: Floats, objective: Objective) -> Cost:
-        if self.boxes is None or self._places is None:
-            plain = costs_of_sets(self._scaled(self.points), self.weights, centres[None], objective=objective)
-            return Cost(float(plain[0]), math.nan, math.nan, UNKNOWN)
-        return cost_interval(self.boxes, self._places, centres, objective)
 
     def cost_difference(self, centres: ArrayLike, others: ArrayLike, *, objective: Objective | None = None) -> Cost:
         """By how much one set of centres (k, d) costs more than another: (cost, low, high, why), as `cost` tells it.
@@ -226,50 +210,16 @@ class Coreset:
         Noise moves both costs alike, so that their difference is known far better than either of them. An interval that
         holds 0 says that the two cannot be told apart.
         """
-        one, other = (self._scaled(check_centres(each, self)) for each in (centres, others))
-        if one.ndim != 2 or other.ndim != 2:
-            raise ParameterError("centres", "must be one set of centres (k, d) on either side")
         chosen = check_objective(self.objective if objective is None else objective)
-        if self.boxes is None or self._places is None:
-            plain = [self._cost_interval(each, chosen) for each in (one, other)]
-            return Cost(plain[0].cost - plain[1].cost, math.nan, math.nan, plain[0].why)
-        return difference_interval(self.boxes, self._places, one, other, chosen)
+        return answers.difference_with_interval(self, centres, others, chosen)
 
     def kmeans(self, k: int, *, starts: int = 30, random_state: int | None = None) -> Release:
         """k centres by k-means, for any k, as often as wanted: nothing further is spent."""
-        return self._clustered("k-means", k, starts=starts, random_state=random_state)
+        return answers.clustered(self, "k-means", k, starts=starts, random_state=random_state)
 
     def kmedian(self, k: int, *, starts: int = 30, random_state: int | None = None) -> Release:
         """k centres by k-median, for any k, as often as wanted: nothing further is spent."""
-        return self._clustered("k-median", k, starts=starts, random_state=random_state)
-
-    def _clustered(self, objective: Objective, k: int, *, starts: int, random_state: int | None) -> Release:
-        number, tries = whole_number("k", k, least=1, most=1_000), whole_number("starts", starts, least=1, most=10_000)
-        rng = public_rng(random_state)
-        if self.boxes is not None:
-            found_centres = standing_clusters(self.boxes, number, objective, rng, starts=tries)
-            return self._release(objective, found_centres, from_boxes(self.boxes, found_centres))
-        edge = np.ones(len(self.columns))
-        cluster = weighted_kmeans if objective == "k-means" else weighted_kmedian
-        found = cluster(
-            self._scaled(self.points),
-            self.weights,
-            k=number,
-            lower=-edge,
-            upper=edge,
-            starts=np.stack([sphere_packing(number, lower=-edge, upper=edge, rng=rng) for _ in range(tries)]),
-        )
-        return self._release(objective, found.centres, Known(found.sizes, None, {"errors": UNKNOWN}))
-
-    def _release(self, objective: Objective, centres: Floats, known: Known) -> Release:
-        return Release(
-            objective=objective,
-            columns=self.columns,
-            centres=(centres * self._half + self._middle).tolist(),
-            sizes=known.sizes.tolist(),
-            certificate=self._noted(k=len(centres), clustered_again=True, not_told=known.not_told or None),
-            errors=known.errors,
-        )
+        return answers.clustered(self, "k-median", k, starts=starts, random_state=random_state)
 
     def count(self, box: Box) -> float:
         """The estimated number of rows in a box of some of the columns; a cell that is cut counts by its share."""
@@ -330,11 +280,12 @@ class Coreset:
         number = whole_number("m", m, least=1, most=10**9)
         if number >= len(self):
             return self
-        chosen, weights = reduce_points(self._scaled(self.points), self.weights, m=number, rng=public_rng(random_state))
+        chosen, weights = reduce_points(self.scaled(self.points), self.weights, m=number, rng=public_rng(random_state))
         return Coreset(
             self.points[chosen],
             weights,
             cells=None if self.cells is None else self.cells[chosen],
+            spreads=None if self.spreads is None else self.spreads[chosen],
             columns=self.columns,
             certificate=self._noted(reduced_to=len(chosen)),
             objective=self.objective,
@@ -393,27 +344,7 @@ class Coreset:
         return document | {"covey": {"epsilon": self.certificate.epsilon, "statement": self.certificate.statement}}
 
     def _noted(self, **notes: Any) -> Certificate:
-        noted = {**self.certificate.parameters, **notes}
-        told = {name: value for name, value in noted.items() if value is not None or name not in notes}
-        return msgspec.structs.replace(self.certificate, parameters=told)
+        return msgspec.structs.replace(self.certificate, parameters={**self.certificate.parameters, **notes})
 
-    def _scaled(self, points: NDArray[Any]) -> Floats:
+    def scaled(self, points: NDArray[Any]) -> Floats:
         return np.asarray((points - self._middle) / self._half, dtype=np.float64)
-
-
-def check_centres(centres: ArrayLike, coreset: Coreset) -> Floats:
-    """Centres in the units of the data, (k, d) or (s, k, d), or an error that says what would work."""
-    d, names = len(coreset.columns), ", ".join(coreset.columns)
-    sets = numbers(centres)
-    if sets is None:
-        raise ParameterError("centres", f"must be points of {d} numbers ({names}), as many in every set")
-    if sets.ndim not in (2, 3) or sets.shape[-1] != d:
-        got = f"; these have {sets.shape[-1]}" if sets.ndim in (2, 3) else ""
-        raise ParameterError("centres", f"must be points with {d} coordinates ({names}): (k, d) or (s, k, d){got}")
-    if 0 in sets.shape:
-        raise ParameterError("centres", "must be at least one")
-    if not np.isfinite(sets).all():
-        raise ParameterError("centres", "must be finite numbers; leave out what is missing")
-    if np.abs(coreset._scaled(sets)).max() > FARTHEST:
-        raise ParameterError("centres", f"lie absurdly far from the domain; are they in the units of {names}?")
-    return sets

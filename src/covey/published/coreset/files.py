@@ -25,7 +25,7 @@ KEY = b"covey"  # of the document in the metadata of a Parquet file
 
 
 class CoresetDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """The document of a coreset. In a Parquet file points, weights and cells are columns, and null here."""
+    """The document of a coreset. In a Parquet file points, weights, cells and spreads are columns, and null here."""
 
     format: str
     version: int
@@ -36,10 +36,12 @@ class CoresetDocument(msgspec.Struct, frozen=True, kw_only=True):
     origins: list[str]
     weight_column: str | None = None
     cell_columns: list[str] | None = None
+    spread_column: str | None = None
     points: list[list[float]] | None = None
     weights: list[float] | None = None
     cells: list[list[float]] | None = None
     noise: BoxNoise | None = None
+    spreads: list[float] | None = None
 
 
 def save(coreset: Coreset, path: str | os.PathLike[str]) -> None:
@@ -71,6 +73,7 @@ def to_json(coreset: Coreset) -> bytes:
         points=coreset.points.tolist(),
         weights=coreset.weights.tolist(),
         cells=None if coreset.cells is None else coreset.cells.tolist(),
+        spreads=None if coreset.spreads is None else coreset.spreads.tolist(),
     )
     fields = []
     for field in msgspec.structs.fields(CoresetDocument):
@@ -101,7 +104,8 @@ def from_json(content: bytes) -> Coreset:
     document = _checked(head)
     if document.points is None or document.weights is None:
         raise FormatError("coreset: the document is damaged: it has no points or no weights")
-    return _coreset(document, points=document.points, weights=document.weights, cells=document.cells)
+    arrays = {name: getattr(document, name) for name in ("points", "weights", "cells", "spreads")}
+    return _coreset(document, **arrays)
 
 
 def document_of(content: bytes) -> dict[str, Any]:
@@ -120,7 +124,7 @@ def is_file_of(coreset: Coreset, content: bytes) -> bool:
 
 
 def to_parquet(coreset: Coreset) -> bytes:
-    """A table with the columns of the data, the weight and the cell widths, and the document as metadata."""
+    """A table with the columns of the data, the weight, cell widths and spread, and the document as metadata."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -128,11 +132,17 @@ def to_parquet(coreset: Coreset) -> bytes:
     widths = None
     if coreset.cells is not None:
         widths = [_free_name(f"{name} cell width", [*coreset.columns, weight]) for name in coreset.columns]
-    document = _document(coreset, weight_column=weight, cell_columns=widths)
+    names = [*coreset.columns, weight, *(widths or ())]
     arrays = [*coreset.points.T, coreset.weights, *(() if coreset.cells is None else coreset.cells.T)]
-    table = pa.table(
-        [np.ascontiguousarray(each) for each in arrays], names=[*coreset.columns, weight, *(widths or ())]
-    ).replace_schema_metadata({KEY: msgspec.json.encode(document)})
+    spread = None
+    if coreset.spreads is not None:
+        spread = _free_name("spread", names)
+        names.append(spread)
+        arrays.append(coreset.spreads)
+    document = _document(coreset, weight_column=weight, cell_columns=widths, spread_column=spread)
+    table = pa.table([np.ascontiguousarray(each) for each in arrays], names=names).replace_schema_metadata(
+        {KEY: msgspec.json.encode(document)}
+    )
     content = io.BytesIO()
     pq.write_table(table, content, compression="zstd")
     return content.getvalue()
@@ -152,16 +162,18 @@ def from_parquet(content: bytes) -> Coreset:
         raise FormatError("coreset: the document is damaged: its metadata is no JSON") from None
     if document.weight_column is None:
         raise FormatError("coreset: the document is damaged: it does not name the weights")
-    groups = (document.columns, [document.weight_column], document.cell_columns)
+    spread = None if document.spread_column is None else [document.spread_column]
+    groups = (document.columns, [document.weight_column], document.cell_columns, spread)
     try:
         table = file.read()
-        points, weights, cells = (
+        points, weights, cells, spreads = (
             None if names is None else np.column_stack([_numbers(table.column(name)) for name in names])
             for names in groups
         )
     except (pa.ArrowException, OSError, KeyError, ValueError, TypeError):
         raise FormatError("coreset: the document is damaged: columns are missing or are not numbers") from None
-    return _coreset(document, points=points, weights=np.ravel(weights), cells=cells)  # type: ignore[arg-type]
+    flat = None if spreads is None else np.ravel(spreads)
+    return _coreset(document, points=points, weights=np.ravel(weights), cells=cells, spreads=flat)  # type: ignore[arg-type]
 
 
 def _parquet(content: bytes) -> Any:

@@ -14,16 +14,20 @@ from covey.published.coreset.coreset import Coreset
 
 
 def merge(a: Coreset, b: Coreset, *, disjoint: bool) -> Coreset:
-    """Both sets of points side by side, under one certificate."""
+    """Both sets of points side by side, under one certificate. Where one alone has spreads, the other's count as 0."""
     check_mergeable(a, b, disjoint=disjoint)
     cells = None
     if a.cells is not None or b.cells is not None:
         cells = np.concatenate([np.zeros_like(c.points) if c.cells is None else c.cells for c in (a, b)])
+    spreads = None
+    if a.spreads is not None or b.spreads is not None:
+        spreads = np.concatenate([np.zeros(len(c)) if c.spreads is None else c.spreads for c in (a, b)])
     return Coreset(
         np.concatenate([a.points, b.points]),
         np.concatenate([a.weights, b.weights]),
         cells=cells,
         noise=None if a.noise is None or b.noise is None else a.noise.joined(b.noise, lengths=(len(a), len(b))),
+        spreads=spreads,
         columns=a.columns,
         certificate=joint_certificate(a.certificate, b.certificate, disjoint=disjoint),
         objective=a.objective if a.objective == b.objective else "k-means",

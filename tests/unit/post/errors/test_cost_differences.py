@@ -8,7 +8,8 @@ import pytest
 from covey.errors import ParameterError
 from covey.fit.fit import fit
 from covey.post.errors.costs import FEW
-from covey.published.coreset.coreset import UNKNOWN, Coreset
+from covey.published.coreset.answers import UNKNOWN
+from covey.published.coreset.coreset import Coreset
 
 MIDDLES = np.array([[-0.5, -0.5], [0.4, -0.3], [0.0, 0.6]])
 PAIRS = (

@@ -1,0 +1,169 @@
+"""One release against the rows that it was made of: what it says about its own errors, and whether that is so."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from covey.bench.sets import Floats
+from covey.post.distances import Objective, cost, cost_of_labels, nearest
+from covey.post.errors.boxes import CountedBoxes
+from covey.post.errors.costs import Cost, cost_interval
+from covey.post.errors.mixture import fit_mixture, likely_places
+from covey.post.errors.sizes import cluster_sizes
+from covey.published.coreset.coreset import Coreset
+from covey.published.errors import OBJECTIVES
+from covey.published.release import Release
+
+Numbers = dict[str, Any]
+PHANTOM, REAL = 0.2, 0.5  # of the noisy rows in a centre's boxes that are truly there: at most, at least
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # odd: tells the numbers of cells along several axes apart
+
+
+def of_sizes(release: Release, label: NDArray[np.intp]) -> Numbers:
+    """How many of the k intervals hold, whether all joint ones do, and how wide the middle one is."""
+    single, joint = release.size_intervals, release.joint_size_intervals
+    if single is None or joint is None:
+        return {}
+    true = np.bincount(label, minlength=len(single))
+    wide = (single[:, 1] - single[:, 0]) / 2 / np.maximum(true, 1)
+    return {
+        "sizes_held": int(_holds(single, true).sum()),
+        "joint_held": int(_holds(joint, true).all()),
+        "size_width": float(np.median(wide)),
+    }
+
+
+def _holds(intervals: Floats, true: NDArray[np.intp]) -> NDArray[np.bool_]:
+    return np.asarray((intervals[:, 0] <= true) & (true <= intervals[:, 1]))
+
+
+def of_costs(release: Release, coreset: Coreset, sites: Floats, rows: Floats, label: NDArray[np.intp]) -> Numbers:
+    """Of the released centres, and of other sites, by both objectives."""
+    centres, ones = np.array(release.centres), np.ones(len(rows))
+    found: Numbers = {}
+    served = nearest(rows, sites)
+    for objective in OBJECTIVES:
+        short = objective.removeprefix("k-")
+        if release.errors is not None:
+            given = (release.errors.costs or {}).get(objective)
+            told = Cost(*given) if given is not None else Cost(np.nan, np.nan, np.nan, "gate")
+            found |= _told(f"own_{short}", told, cost_of_labels(rows, ones, centres, label, objective))
+        about = coreset.cost(sites, objective=objective, interval=True)
+        assert isinstance(about, Cost)
+        found |= _told(f"sites_{short}", about, cost_of_labels(rows, ones, sites, served, objective))
+    return found
+
+
+def _told(name: str, told: Cost, true: float) -> Numbers:
+    """Nothing where the gate keeps the number back."""
+    if told.why is not None or true <= 0:
+        return {}
+    wide = (told.high - told.low) / 2 / true
+    return {name: [int(told.low <= true <= told.high), told.cost / true, wide]}
+
+
+def of_doubt(release: Release, boxes: CountedBoxes, rows: Floats) -> Numbers:
+    """Centres whose boxes are nearly empty and that are called real; centres with rows that are doubted."""
+    doubtful = release.doubtful
+    if doubtful is None:
+        return {}
+    k, stands = len(doubtful), np.flatnonzero(boxes.stands)
+    inside = np.bincount(locate(boxes, rows) + 1, minlength=len(boxes.counts) + 1)[1:]
+    label = nearest(boxes.points[stands], np.array(release.centres))
+    true = np.bincount(label, inside[stands], minlength=k)
+    noisy = np.bincount(label, boxes.counts[stands], minlength=k)
+    phantom, real = true <= PHANTOM * noisy, (true >= REAL * noisy) & (true > 0)
+    return {
+        "phantoms": int(phantom.sum()),
+        "phantoms_called_real": int((phantom & ~doubtful).sum()),
+        "real": int(real.sum()),
+        "real_doubted": int((real & doubtful).sum()),
+    }
+
+
+def locate(boxes: CountedBoxes, rows: Floats) -> NDArray[np.intp]:
+    """The box of each row; -1 where it is in none. Boxes of one shape lie on a grid of that shape."""
+    found = np.full(len(rows), -1, dtype=np.intp)
+    parts = np.maximum(np.round(2 / boxes.widths), 1)
+    for per_axis in np.unique(parts, axis=0):
+        same = np.flatnonzero((parts == per_axis).all(axis=1))
+        left = np.flatnonzero(found < 0)
+        of_box, of_row = (_cell(points, per_axis) for points in (boxes.points[same], rows[left]))
+        order = np.argsort(of_box)
+        place = order[np.minimum(np.searchsorted(of_box[order], of_row), len(order) - 1)]
+        hit = of_box[place] == of_row
+        found[left[hit]] = same[place[hit]]
+    return found
+
+
+def _cell(points: Floats, per_axis: Floats) -> NDArray[np.uint64]:
+    along = np.clip(np.floor((points + 1) / 2 * per_axis), 0, per_axis - 1).astype(np.uint64)
+    number = np.zeros(len(points), dtype=np.uint64)
+    for axis in along.T:
+        number = number * _MIX + axis
+    return number
+
+
+def of_places(radii: Floats, excess: float, centres: Floats, best: Floats, rows: Floats) -> Numbers:
+    """How many of the centres that stand for a cluster are within their radius of it, and whether the bound holds.
+
+    best : centres without privacy. A cluster is found if the centre that it is matched with is nearer than half of the
+    way to its nearest neighbour.
+    """
+    away = np.sqrt(np.square(best[:, None] - centres).sum(axis=2))
+    which = linear_sum_assignment(away**2)[1]
+    between = np.sqrt(np.square(best[:, None] - best).sum(axis=2)) + np.diag(np.full(len(best), np.inf))
+    off, radius = away[np.arange(len(best)), which], np.asarray(radii)[which]
+    found = off < between.min(axis=1) / 2
+    told = found & ~np.isnan(radius)
+    ones = np.ones(len(rows))
+    true = cost(rows, ones, centres) / cost(rows, ones, best) - 1
+    return {
+        "found": int(found.sum()),
+        "places": int(told.sum()),
+        "places_held": int((off[told] <= radius[told]).sum()),
+        "radius": float(np.median(radius[told])) if told.any() else None,
+        "excess": true,
+        "excess_bound": excess,
+    }
+
+
+def spent(boxes: CountedBoxes, centres: Floats) -> Numbers:
+    """CPU seconds of the sizes, and of both costs with the mixture that they need."""
+    sizes = seconds(lambda: cluster_sizes(boxes, centres))
+
+    def costs() -> None:
+        places = likely_places(boxes, fit_mixture(boxes, centres))
+        for objective in OBJECTIVES:
+            cost_interval(boxes, places, centres, objective)
+
+    return {"seconds_sizes": sizes, "seconds_costs": seconds(costs)}
+
+
+def seconds(work: Callable[[], object]) -> float:
+    before = time.process_time()
+    work()
+    return time.process_time() - before
+
+
+def of_bracket(coreset: Coreset, centres: Floats, rows: Floats, objective: Objective) -> Numbers:
+    """Of a coreset without cells: the cost's ratio to the true one, and whether what it says it lies between holds.
+
+    Between the cost of rows that are all at their points and that of rows spread about them, where spreads are known.
+    """
+    true = cost(rows, np.ones(len(rows)), centres, objective)
+    told = coreset.cost(centres, objective=objective, interval=True)
+    assert isinstance(told, Cost)
+    low, high = told.low, told.high
+    if np.isnan(low):
+        plain = cost(coreset.points, coreset.weights, centres, objective)
+        spreads = getattr(coreset, "spreads", None)
+        low, high = plain, plain if spreads is None else plain + float(coreset.weights @ spreads)
+    ratio = told.cost / true
+    return {"ratio": ratio, "held": int(low <= true <= high), "low": low / true, "high": high / true}

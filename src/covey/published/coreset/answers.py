@@ -1,0 +1,145 @@
+"""What a coreset answers: costs with their intervals, and centres. Free: from released numbers alone."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from covey.checks import numbers, whole_number
+from covey.errors import ParameterError
+from covey.post.distances import Objective
+from covey.post.errors.costs import Cost, cost_interval, difference_interval
+from covey.post.errors.mixture import Places, fit_mixture, likely_places
+from covey.post.kmeans import weighted_kmeans
+from covey.post.kmedian import weighted_kmedian
+from covey.post.leaves import standing_clusters
+from covey.post.many import costs_of_sets, spread_costs
+from covey.post.random import public_rng
+from covey.post.spreads import QUANTILE
+from covey.post.starts import sphere_packing
+from covey.published.errors import Known, from_boxes
+from covey.published.release import Release
+
+if TYPE_CHECKING:
+    from covey.published.coreset.coreset import Coreset
+
+Floats = NDArray[np.float64]
+USUAL_K = 8  # clusters of the mixture that says where rows are, where none were asked for
+UNKNOWN = "the noise of this coreset's weights, or where the rows of a point are, is not known"
+FARTHEST = 1e9  # half-widths of the domain: centres beyond are in other units
+LIFTED = (0.9, 1.15)  # of the true cost: what `auto` tells beyond four columns, where it is to be trusted
+
+
+def places_of(coreset: Coreset) -> Places | None:
+    """Where in its cells the rows probably are: by a mixture of as many clusters as the coreset was made for."""
+    if coreset.boxes is None:
+        return None
+    k = coreset.certificate.parameters.get("k")
+    centres = standing_clusters(coreset.boxes, k if isinstance(k, int) else USUAL_K, "k-means", public_rng(0))
+    return likely_places(coreset.boxes, fit_mixture(coreset.boxes, centres))
+
+
+def likely_costs(coreset: Coreset, sets: Floats, objective: Objective) -> Floats:
+    """The estimated cost of each of many sets of centres, in [-1, 1]^d."""
+    places = coreset.places
+    if places is not None:
+        weights = places.parts * coreset.weights[places.box]
+        return costs_of_sets(places.points, weights, sets, objective=objective)
+    points = coreset.scaled(coreset.points)
+    return spread_costs(points, coreset.weights, sets, objective=objective, spreads=coreset.spreads).likely
+
+
+def cost_with_interval(coreset: Coreset, centres: Floats, objective: Objective) -> Cost:
+    """The cost of one set of centres with its interval, or why there is none."""
+    if coreset.boxes is not None and coreset.places is not None:
+        return cost_interval(coreset.boxes, coreset.places, centres, objective)
+    return _bracket(coreset, centres, objective)
+
+
+def difference_with_interval(coreset: Coreset, centres: ArrayLike, others: ArrayLike, objective: Objective) -> Cost:
+    """What one set of centres costs more than another; without cells it has no interval."""
+    one, other = (coreset.scaled(check_centres(each, coreset)) for each in (centres, others))
+    if one.ndim != 2 or other.ndim != 2:
+        raise ParameterError("centres", "must be one set of centres (k, d) on either side")
+    if coreset.boxes is not None and coreset.places is not None:
+        return difference_interval(coreset.boxes, coreset.places, one, other, objective)
+    plain = [float(likely_costs(coreset, each[None], objective)[0]) for each in (one, other)]
+    return Cost(plain[0] - plain[1], math.nan, math.nan, UNKNOWN)
+
+
+def _bracket(coreset: Coreset, centres: Floats, objective: Objective) -> Cost:
+    """Of points without cells: from all rows at their points to all of them spread about them, and the noise.
+
+    `auto` beyond four columns knows the spread from moments, not from the rows of each point: there the bracket is what
+    its costs were off by where they are to be trusted.
+    """
+    notes, points = coreset.certificate.parameters, coreset.scaled(coreset.points)
+    squares, found = (
+        spread_costs(points, coreset.weights, centres[None], objective=each, spreads=coreset.spreads)
+        for each in ("k-means", objective)
+    )
+    likely, noise = float(found.likely[0]), notes.get("cost_noise")
+    if coreset.spreads is None or not isinstance(noise, int | float):
+        return Cost(likely, math.nan, math.nan, UNKNOWN)
+    if notes.get("cost_trusted") is not True:
+        return Cost(likely, math.nan, math.nan, str(notes.get("cost_doubt", UNKNOWN)))
+    low, high = float(found.plain[0]), float(found.spread[0])
+    if coreset.certificate.algorithm == "auto":
+        low, high = min(low, likely / LIFTED[1]), max(high, likely / LIFTED[0])
+    half = QUANTILE * float(noise) / max(float(squares.likely[0]), 1e-300) * likely  # in proportion, for k-median
+    return Cost(likely, low - half, high + half)
+
+
+def clustered(coreset: Coreset, objective: Objective, k: int, *, starts: int, random_state: int | None) -> Release:
+    """k centres of a coreset, with the errors of their sizes and costs where its noise is known."""
+    number, tries = whole_number("k", k, least=1, most=1_000), whole_number("starts", starts, least=1, most=10_000)
+    rng = public_rng(random_state)
+    if coreset.boxes is not None:
+        found_centres = standing_clusters(coreset.boxes, number, objective, rng, starts=tries)
+        return _release(coreset, objective, found_centres, from_boxes(coreset.boxes, found_centres))
+    edge = np.ones(len(coreset.columns))
+    cluster = weighted_kmeans if objective == "k-means" else weighted_kmedian
+    found = cluster(
+        coreset.scaled(coreset.points),
+        coreset.weights,
+        k=number,
+        lower=-edge,
+        upper=edge,
+        starts=np.stack([sphere_packing(number, lower=-edge, upper=edge, rng=rng) for _ in range(tries)]),
+    )
+    return _release(coreset, objective, found.centres, Known(found.sizes, None, {"errors": UNKNOWN}))
+
+
+def _release(coreset: Coreset, objective: Objective, centres: Floats, known: Known) -> Release:
+    notes = {name: each for name, each in coreset.certificate.parameters.items() if name != "not_told"}
+    notes |= {"k": len(centres), "clustered_again": True, **({"not_told": known.not_told} if known.not_told else {})}
+    return Release(
+        objective=objective,
+        columns=coreset.columns,
+        centres=(centres * coreset._half + coreset._middle).tolist(),
+        sizes=known.sizes.tolist(),
+        certificate=msgspec.structs.replace(coreset.certificate, parameters=notes),
+        errors=known.errors,
+    )
+
+
+def check_centres(centres: ArrayLike, coreset: Coreset) -> Floats:
+    """Centres in the units of the data, (k, d) or (s, k, d), or an error that says what would work."""
+    d, names = len(coreset.columns), ", ".join(coreset.columns)
+    sets = numbers(centres)
+    if sets is None:
+        raise ParameterError("centres", f"must be points of {d} numbers ({names}), as many in every set")
+    if sets.ndim not in (2, 3) or sets.shape[-1] != d:
+        got = f"; these have {sets.shape[-1]}" if sets.ndim in (2, 3) else ""
+        raise ParameterError("centres", f"must be points with {d} coordinates ({names}): (k, d) or (s, k, d){got}")
+    if 0 in sets.shape:
+        raise ParameterError("centres", "must be at least one")
+    if not np.isfinite(sets).all():
+        raise ParameterError("centres", "must be finite numbers; leave out what is missing")
+    if np.abs(coreset.scaled(sets)).max() > FARTHEST:
+        raise ParameterError("centres", f"lie absurdly far from the domain; are they in the units of {names}?")
+    return sets

@@ -1,0 +1,66 @@
+"""Bugs in what a release says about its own errors: nobody's privacy is harmed, but a number is believed too much."""
+
+from mutants.planting import mutant
+
+ERRORS = "unit/post/errors/"
+
+MUTANTS = (
+    mutant(
+        "straddling-dropped",
+        "rows of a box that a border cuts are taken to be spread evenly, for certain",
+        "post.errors.sizes:cluster_sizes",
+        {"uneven = UNEVEN * np.maximum(sums.uneven, 0.0)": "uneven = 0 * sums.uneven"},
+        killer=ERRORS + "test_error_sizes.py::test_a_cut_box_is_half_as_uneven_as_it_can_be",
+    ),
+    mutant(
+        "no-noise-where-nothing-stands-out",
+        "a level in which nothing stands out knows the number of its rows exactly",
+        "published.levels.cells:boxes_of",
+        {"max(whole, 1.0) * one, whole_variance * one": "max(whole, 1.0) * one, 0 * one"},
+        killer="unit/published/levels/test_level_boxes.py"
+        "::test_where_nothing_stands_out_all_rows_are_one_box_with_the_noise_of_their_number",
+    ),
+    mutant(
+        "joint-read-as-single",
+        "intervals that are said to hold all at once are those that hold one by one",
+        "post.errors.sizes:Sizes.joint",
+        {"1 - (1 - level) / len(self.sizes)": "level"},
+        killer=ERRORS + "test_error_sizes.py::test_joint_intervals_are_wider_and_hold_all_at_once",
+    ),
+    mutant(
+        "noise-of-the-sample",
+        "counts of a sample are scaled to all rows, their noise is not",
+        "post.errors.boxes:CountedBoxes.of_all",
+        {"variances=self.variances * scale**2 + drawn": "variances=self.variances"},
+        killer=ERRORS + "test_error_boxes.py::test_the_boxes_of_a_sample_stand_for_all_rows_with_all_of_their_noise",
+    ),
+    mutant(
+        "drawing-forgotten",
+        "who was drawn into a sample adds nothing to the error of its counts",
+        "post.errors.boxes:CountedBoxes.of_all",
+        {"variances=self.variances * scale**2 + drawn": "variances=self.variances * scale**2 + 0 * drawn"},
+        killer=ERRORS + "test_error_boxes.py::test_the_boxes_of_a_sample_stand_for_all_rows_with_all_of_their_noise",
+    ),
+    mutant(
+        "doubt-by-size-alone",
+        "a centre on a few large draws of noise is called real because they are large",
+        "post.errors.doubt:doubtful",
+        {"small | (chance >= CHANCE)": "small"},
+        killer=ERRORS + "test_error_doubt.py::test_few_empty_boxes_that_stand_out_are_doubted_however_large_together",
+    ),
+    mutant(
+        "normal-tails",
+        "a sum of few draws of noise has the tails of a normal one",
+        "post.errors.quantiles:deviations",
+        {"np.clip(draws, _FEWEST, _MOST)": "np.full_like(draws, _MOST)"},
+        killer=ERRORS + "test_error_quantiles.py"
+        "::test_as_many_deviations_hold_a_sum_of_laplace_draws_as_often_as_they_say",
+    ),
+    mutant(
+        "rows-at-midpoints",
+        "a box's rows are taken to be at its middle when costs are told",
+        "post.errors.mixture:likely_places",
+        {"return Places(np.concatenate(points), weight, owner)": "return Places(boxes.points[owner], weight, owner)"},
+        killer=ERRORS + "test_error_mixture.py::test_the_mixture_says_where_rows_are_where_midpoints_are_far_off",
+    ),
+)

@@ -1,0 +1,164 @@
+"""`covey bench coverage`: the quick version from end to end, its measures on cases with known answers, the bars."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from covey.bench import harness
+from covey.bench.coverage import bars, cells, measure
+from covey.bench.coverage import run as coverage
+from covey.bench.coverage.suite import OTHERS, SUITE
+from covey.bench.runner import Store
+from covey.cli.main import cli
+from covey.errors import ParameterError
+from covey.fit.fit import fit
+from covey.post.distances import nearest
+from covey.post.errors.boxes import CountedBoxes
+from covey.post.random import public_rng
+from covey.published.coreset.coreset import Coreset
+
+ROOT = Path(__file__).parents[3]
+
+
+def in_this_process(tasks, *, work, store, report):
+    """`run_tasks` without its processes, whose start takes longer than the tasks; test_bench_su16.py is for those."""
+    sent = pickle.loads(pickle.dumps(work))
+    for task in tasks:
+        if task.key not in store.answers:
+            store.add(task, sent(task), 1.0)
+
+
+def test_the_quick_version_says_how_long_it_takes_writes_everything_and_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(harness, "run_tasks", in_this_process)
+    call = ["bench", "coverage", "--quick", "--out", str(tmp_path)]
+    first = CliRunner().invoke(cli, [*call, "--fits", "2"])
+    assert first.exit_code == 0, first.output
+    assert "CPU hours are left" in first.output
+    tables = {"sizes", "costs", "doubt", "places", "excess", "beyond", "balls", "times"}
+    wanted = {"results.json", "bars.md", "coverage.png", *(f"{name}.csv" for name in tables)}
+    assert {each.name for each in tmp_path.iterdir()} == {*wanted, "tasks.jsonl"}
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert set(results["figures"]) == tables
+    assert all(0 <= row["held"] <= 1 and row["gate"] > 0 for row in results["figures"]["sizes"])
+    assert {row["method"] for row in results["figures"]["sizes"]} == {"auto", "levels", "grid"}
+    assert {row["method"] for row in results["figures"]["places"]} == {"auto", "levels"}
+    again = CliRunner().invoke(cli, [*call, "--fits", "2", "--keep"])
+    many = len(coverage.make_plan(coverage.QUICK, None))
+    assert f"{many} tasks, {many} of them already done" in again.output
+
+
+def test_limits_are_checked_before_anything_is_done(tmp_path):
+    for name, wrong in (("sets", "s9"), ("methods", "lloyd")):
+        with pytest.raises(ParameterError, match=wrong):
+            coverage.run(
+                data=None,
+                out=tmp_path / "c",
+                quick=True,
+                limits={name: (wrong,)},
+                keep=False,
+                report=None,
+                say=lambda _: None,
+            )
+    assert not (tmp_path / "c").exists()
+
+
+def test_the_plan_is_what_was_asked_for(monkeypatch):
+    monkeypatch.setattr(coverage, "rows_of", lambda *_: np.zeros((1000, 1)))
+    plan = coverage.make_plan(coverage.FULL, Path("."))
+    assert len(OTHERS) >= 6
+    assert {step.shared["set"] for step in plan} == {each.name for each in SUITE}
+    counted: dict[tuple[str, ...], int] = {}
+    for step in plan:
+        key = (step.figure, step.shared["set"], step.shared["method"], step.shared["epsilon"])
+        counted[key] = counted.get(key, 0) + step.task.parameters["many"]
+    assert {(key[0], many) for key, many in counted.items()} == {("fits", 200), ("reruns", 60), ("balls", 40)}
+    columns = {each.name: each.dimension for each in SUITE}
+    assert {key[2] for key in counted if columns[key[1]] > 4} == {"auto", "ball-coreset"}
+    assert {key[2] for key in counted if key[0] == "reruns"} == {"auto", "levels"}
+
+
+def test_hours_are_of_what_is_left(tmp_path):
+    plan, store = coverage.make_plan(coverage.QUICK, None), Store(tmp_path / "t.jsonl")
+    before = coverage.cpu_hours(plan, store)
+    for step in plan[: len(plan) // 2]:
+        store.add(step.task, {"fits": []}, 1.0)
+    assert 0 < coverage.cpu_hours(plan, store) < before
+
+
+def test_rows_are_located_in_their_boxes():
+    rows = public_rng(1).uniform(-1, 1, (500, 2))
+    release = fit(rows, k=3, epsilon=5.0, bounds=(-1, 1), algorithm_params={"keep_synopsis": True}, random_state=1)
+    boxes = Coreset.of(release).boxes
+    found = measure.locate(boxes, rows)
+    assert (np.abs(rows - boxes.points[found]) <= boxes.widths[found] / 2 + 1e-6).all()
+    assert (measure.locate(boxes.some(np.arange(len(boxes.counts)) < 1), rows) == -1).any()
+
+
+def test_a_centre_on_an_empty_box_is_a_phantom():
+    rows = np.full((100, 1), -0.9)
+    points = np.array([[-0.5], [0.5]])
+    boxes = CountedBoxes.of_one_scale(points, np.ones((2, 1)), np.array([100.0, 50.0]), scale=3.0, strictness=1.0)
+    release = fit(rows, k=2, epsilon=5.0, bounds=(-1, 1), random_state=1)
+    release = type(release)(
+        objective="k-means",
+        columns=release.columns,
+        centres=points.tolist(),
+        sizes=None,
+        certificate=release.certificate,
+        errors=type(release.errors)(doubtful=[True, False]),
+    )
+    found = measure.of_doubt(release, boxes, rows)
+    assert found == {"phantoms": 1, "phantoms_called_real": 1, "real": 1, "real_doubted": 1}
+
+
+def test_places_count_only_for_clusters_that_were_found():
+    best = np.array([[-0.5, 0.0], [0.5, 0.0], [0.5, 0.5]])
+    centres = np.array([[0.5, 0.51], [-0.45, 0.0], [0.0, -0.9]])  # the second cluster was missed
+    rows = np.repeat(best, 10, axis=0) + 0.01 * public_rng(0).normal(size=(30, 2))
+    found = measure.of_places(np.array([0.02, 0.03, 0.05]), 0.5, centres, best, rows)
+    assert (found["found"], found["places"], found["places_held"]) == (2, 2, 1)
+    assert found["excess"] > 1
+    unknown = measure.of_places(np.array([np.nan, 0.1, 0.1]), 0.5, centres, best, rows)
+    assert (unknown["found"], unknown["places"], unknown["places_held"]) == (2, 1, 1)
+
+
+def test_sizes_are_judged_by_the_rows_nearest_to_each_centre():
+    rows = public_rng(3).uniform(-1, 1, (400, 2))
+    release = fit(rows, k=2, epsilon=1.0, bounds=(-1, 1), random_state=1)
+    label = nearest(rows, np.array(release.centres))
+    found = measure.of_sizes(release, label)
+    ends = release.size_intervals
+    true = np.bincount(label, minlength=2)
+    assert found["sizes_held"] == sum(low <= size <= high for (low, high), size in zip(ends, true, strict=True))
+
+
+def test_the_standard_error_takes_the_numbers_of_a_fit_together():
+    alone = cells.share([1, 0] * 50, [1] * 100)
+    together = cells.share([10, 0] * 5, [10] * 10)
+    assert alone["held"] == together["held"] == 0.5
+    assert alone["of"] == together["of"] == 100
+    assert alone["se"] == pytest.approx(0.05, rel=0.02)
+    assert together["se"] == pytest.approx(0.5 / 3, rel=0.02)
+    assert cells.share([], [])["held"] is None
+
+
+@pytest.mark.parametrize(("held", "met", "near"), [(0.9, True, 0), (0.86, False, 1), (0.5, False, 0), (0.99, False, 0)])
+def test_verdicts_follow_their_rules(held, met, near):
+    row = {"set": "s1", "method": "auto", "epsilon": 1.0, "gate": 300.0, "held": held, "se": 0.01, "of": 100}
+    verdict = bars.BARS[0].judged({"sizes": [row]})
+    assert (verdict["met"], verdict["near"], verdict["cells"]) == (met, near, 1)
+    assert bars.BARS[0].judged({"sizes": [{**row, "gate": 50.0}]})["met"] is None
+    assert bars.BARS[1].judged({"sizes": [{**row, "gate": 50.0}]})["met"] is (held >= 0.8)
+
+
+def test_the_page_shows_what_was_measured_and_no_number_of_its_own():
+    page = (ROOT / "docs" / "guide" / "coverage.md").read_text(encoding="utf-8")
+    for name in ("bars.md", "coverage.png"):
+        assert f"../../benchmarks/results/coverage/{name}" in page
+        assert (ROOT / "benchmarks" / "results" / "coverage" / name).exists()

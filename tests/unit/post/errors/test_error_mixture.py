@@ -1,0 +1,116 @@
+"""Where in their boxes rows are: the mixture finds it where midpoints are far off, and so do made-up rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from covey.post.distances import cost
+from covey.post.errors.boxes import CountedBoxes, spots
+from covey.post.errors.costs import COARSE, FEW, WIDE, cost_interval
+from covey.post.errors.mixture import Places, box_moments, fit_mixture, likely_places
+from covey.post.errors.reruns import MadeUp
+from covey.post.random import public_rng
+
+CENTRES = np.array([[-0.5, -0.5], [0.4, -0.3], [0.1, 0.6]])
+
+
+def rows_and_boxes(*, per_axis: int = 16, n: int = 30_000, scale: float = 5.0, spread: float = 0.05):
+    """Three round clusters whose middles are in corners of boxes: their rows are not where the boxes' middles are."""
+    rng = public_rng(4)
+    rows = np.clip(CENTRES[rng.integers(0, 3, n)] + rng.normal(scale=spread, size=(n, 2)), -1, 0.999999)
+    cell = ((rows + 1) / 2 * per_axis).astype(int)
+    counts = np.bincount(cell[:, 0] * per_axis + cell[:, 1], minlength=per_axis**2) + rng.laplace(
+        scale=scale, size=per_axis**2
+    )
+    axis = (2 * np.arange(per_axis) + 1) / per_axis - 1
+    points = np.stack([part.ravel() for part in np.meshgrid(axis, axis, indexing="ij")], axis=1)
+    widths = np.full(points.shape, 2 / per_axis)
+    return rows, CountedBoxes.of_one_scale(points, widths, counts, scale=scale, strictness=0.65)
+
+
+def test_the_mixture_says_where_rows_are_where_midpoints_are_far_off():
+    rows, boxes = rows_and_boxes()
+    places = likely_places(boxes, fit_mixture(boxes, CENTRES))
+    true = cost(rows, np.ones(len(rows)), CENTRES)
+    middles = cost(boxes.points, boxes.counts, CENTRES)
+    found = cost(places.points, places.parts * boxes.counts[places.box], CENTRES)
+    assert abs(middles / true - 1) > 0.2
+    assert abs(found / true - 1) < 0.05
+
+
+def test_the_mixture_finds_the_clusters_that_made_the_counts():
+    _, boxes = rows_and_boxes()
+    found = fit_mixture(boxes, CENTRES + 0.02)
+    assert found.means == pytest.approx(CENTRES, abs=0.005)
+    assert found.deviations == pytest.approx(np.full((3, 2), 0.05), rel=0.06)
+    assert found.shares.sum() + found.background == pytest.approx(1)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_the_parts_of_every_box_add_up_to_one_and_its_places_are_inside(d):
+    rng = public_rng(d)
+    points = rng.uniform(-0.9, 0.9, (40, d))
+    boxes = CountedBoxes.of_one_scale(
+        points, rng.uniform(0.01, 0.2, (40, d)), rng.uniform(0, 99, 40), scale=1.0, strictness=1.0
+    )
+    places = likely_places(boxes, fit_mixture(boxes, rng.uniform(-1, 1, (8, d))))
+    assert np.bincount(places.box, places.parts, minlength=40) == pytest.approx(np.ones(40))
+    off = np.abs(places.points - boxes.points[places.box])
+    assert (off <= boxes.widths[places.box] / 2 + 1e-9).all()
+
+
+def test_moments_in_a_box_are_those_of_draws_and_hold_far_from_the_mean():
+    rng = public_rng(2)
+    drawn = rng.normal(0.3, 0.5, 400_000)
+    for low, high in ((-1.0, 0.0), (0.2, 0.9), (1.2, 1.6)):
+        inside = drawn[(drawn > low) & (drawn < high)]
+        ends = (np.array([[each]]) for each in (low, high, 0.3, 0.5))
+        mass, mean, variance = (float(each[0, 0]) for each in box_moments(*ends))
+        assert mass == pytest.approx(len(inside) / len(drawn), abs=0.003)
+        assert mean == pytest.approx(inside.mean(), abs=0.005)
+        assert variance == pytest.approx(inside.var(), abs=0.003)
+    one = np.ones((1, 1))
+    far = box_moments(20 * one, 21 * one, 0 * one, one)
+    assert 20 <= far.mean[0, 0] <= 20.1  # at the near end, and not lost in rounding
+    assert 0 <= far.variance[0, 0] < 0.01
+
+
+def test_made_up_rows_are_as_many_as_noise_says_and_in_the_boxes_that_stand_out():
+    rows, boxes = rows_and_boxes()
+    made = MadeUp.of(boxes, CENTRES)
+    assert made.boxes.counts.sum() == pytest.approx(boxes.rows)
+    drawn = made.rows(public_rng(1))
+    assert len(drawn) == pytest.approx(boxes.rows, abs=5 * np.sqrt(len(made.boxes.counts)))
+    per_axis = 16
+    cell = np.minimum(((drawn + 1) / 2 * per_axis).astype(int), per_axis - 1)
+    counts = np.bincount(cell[:, 0] * per_axis + cell[:, 1], minlength=per_axis**2)
+    assert not counts[~boxes.stands].any()
+    assert counts[boxes.stands] == pytest.approx(made.boxes.counts, abs=1.0)
+    near, really = (np.abs(each - CENTRES[0]).max(axis=1) < 0.2 for each in (drawn, rows))
+    assert drawn[near].std(axis=0) == pytest.approx(rows[really].std(axis=0), rel=0.1)
+    assert len(made.rows(public_rng(1), part=0.1)) == pytest.approx(len(drawn) / 10, rel=0.02)
+
+
+def test_a_cost_is_told_only_where_rows_decide_it():
+    _, boxes = rows_and_boxes(scale=1.0, spread=0.15)
+    told = cost_interval(boxes, likely_places(boxes, fit_mixture(boxes, CENTRES)), CENTRES, "k-means")
+    assert told.why is None
+    assert told.low < told.cost < told.high
+    for why, wrong in (
+        (FEW, {"n": 300, "scale": 5.0}),
+        (WIDE, {"n": 2_000, "scale": 10.0, "spread": 0.02}),
+    ):
+        _, boxes = rows_and_boxes(**wrong)
+        found = cost_interval(boxes, likely_places(boxes, fit_mixture(boxes, CENTRES)), CENTRES, "k-means")
+        assert found.why == why
+        assert np.isnan([found.low, found.high]).all()
+
+
+def test_a_cost_that_boxes_hide_is_not_told():
+    """Rows everywhere and a centre in the middle of each box: what they pay is decided within boxes alone."""
+    _, boxes = rows_and_boxes(per_axis=8, scale=0.1)
+    even, within = boxes.counting(np.full(64, 2000.0)), spots(2)
+    points = (boxes.points[:, None] + boxes.widths[:, None] * within).reshape(-1, 2)
+    places = Places(points, np.full(len(points), 1 / len(within)), np.repeat(np.arange(64), len(within)))
+    assert cost_interval(even, places, boxes.points, "k-means").why == COARSE

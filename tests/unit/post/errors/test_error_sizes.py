@@ -1,0 +1,74 @@
+"""Sizes of clusters from noisy counts of boxes, against brute force with many points in each box."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from covey.post.distances import nearest
+from covey.post.errors.boxes import CountedBoxes
+from covey.post.errors.sizes import Sizes, cluster_sizes
+from covey.post.random import public_rng
+
+
+def grid(per_axis: int, counts: np.ndarray, *, scale: float = 2.0) -> CountedBoxes:
+    axis = (2 * np.arange(per_axis) + 1) / per_axis - 1
+    points = np.stack([part.ravel() for part in np.meshgrid(axis, axis, indexing="ij")], axis=1)
+    return CountedBoxes.of_one_scale(
+        points, np.full(points.shape, 2 / per_axis), counts.ravel(), scale=scale, strictness=0.65
+    )
+
+
+def test_shares_are_those_of_many_points_in_each_box():
+    rng = public_rng(1)
+    counts = rng.uniform(0, 100, 64)
+    boxes, centres = grid(8, counts), rng.uniform(-0.9, 0.9, (5, 2))
+    fine = (np.arange(60) + 0.5) / 60 - 0.5
+    within = np.stack([part.ravel() for part in np.meshgrid(fine, fine)], axis=1)
+    true, noise = np.zeros(5), np.zeros(5)
+    for point, width, count, variance in zip(boxes.points, boxes.widths, counts, boxes.variances, strict=True):
+        share = np.bincount(nearest(point + width * within, centres), minlength=5) / len(within)
+        true += share * count
+        noise += share**2 * variance
+    found = cluster_sizes(boxes, centres)
+    assert found.sizes == pytest.approx(true, rel=0.02)
+    assert found.sizes.sum() == pytest.approx(counts.sum())
+    assert found.noise == pytest.approx(noise, rel=0.02)
+
+
+def test_a_cut_box_is_half_as_uneven_as_it_can_be():
+    """One box of 1,000 rows, cut in half: their number on one side has the variance of all being there, by half."""
+    boxes = grid(1, np.array([1000.0]))
+    found = cluster_sizes(boxes, np.array([[-0.5, 0.02], [0.5, 0.02]]))
+    share = found.sizes / 1000
+    worst = share * (1 - share) * (1000.0**2 - boxes.variances[0])
+    assert found.uneven == pytest.approx(0.5 * worst)
+    low, high = found.intervals()[0]
+    assert low < 0.2 * 1000 < 0.8 * 1000 < high
+
+
+def test_boxes_that_no_border_cuts_have_noise_only():
+    counts = np.zeros((8, 8))
+    counts[:, :4], counts[:, 4:] = 10.0, 30.0
+    found = cluster_sizes(grid(8, counts), np.array([[0.0, -0.5], [0.0, 0.5]]))
+    assert found.sizes.tolist() == [320.0, 960.0]
+    assert found.uneven.tolist() == [0.0, 0.0]
+    assert found.draws == pytest.approx([32.0, 32.0])
+
+
+def test_slices_too_thin_for_the_places_looked_at_are_uneven_all_the_same():
+    boxes = grid(2, np.array([[0.0, 0.0], [0.0, 4000.0]]))
+    found = cluster_sizes(boxes, np.array([[-0.5, -0.5], [0.52, 0.5], [0.5, -0.46]]))  # a sliver of the last box
+    assert (found.uneven > 0).all() or found.uneven[1] > 0
+
+
+def test_joint_intervals_are_wider_and_hold_all_at_once():
+    """Of noise that is drawn: single ones hold one by one in .9 of the cases, joint ones together."""
+    rng, k, runs = public_rng(8), 12, 4000
+    alike = np.ones(k)
+    off = rng.normal(size=(runs, k)) * 5
+    sizes = Sizes(0 * alike, 25 * alike, 0 * alike, 1e6 * alike)
+    single, joint = sizes.intervals()[0, 1], sizes.joint()[0, 1]
+    assert (np.abs(off) <= single).mean() == pytest.approx(0.9, abs=0.01)
+    assert (np.abs(off) <= single).all(axis=1).mean() < 0.35
+    assert (np.abs(off) <= joint).all(axis=1).mean() == pytest.approx(0.9, abs=0.015)

@@ -1,0 +1,39 @@
+"""The boxes of a level: what stands out has one of its own; where nothing does, all rows have one with their noise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from covey.levels import fit_levels
+from covey.published.levels.cells import Layer, boxes_of
+
+
+def fine(counts: np.ndarray, *, scale: float = 10.0) -> Layer:
+    return Layer(counts, np.full(counts.shape, 2 * scale**2), np.full(counts.shape, scale))
+
+
+def test_where_nothing_stands_out_all_rows_are_one_box_with_the_noise_of_their_number():
+    boxes = boxes_of(fine(np.ones((8, 8))), whole=70.0, whole_variance=1250.0)
+    assert boxes.counts.tolist() == [70.0]
+    assert boxes.variances.tolist() == [1250.0]
+    assert boxes.scales == pytest.approx([25.0])
+    assert boxes.widths.tolist() == [[2.0, 2.0]]
+
+
+def test_what_stands_out_has_a_box_of_its_own_and_all_boxes_fill_the_cube():
+    counts = np.zeros((8, 8))
+    counts[1, 6] = 4000.0
+    boxes = boxes_of(fine(counts), whole=4000.0, whole_variance=1.0)
+    assert boxes.points[boxes.stands] == pytest.approx(np.array([[-0.625, 0.625]]))
+    assert np.prod(boxes.widths, axis=1).sum() == pytest.approx(4.0)
+    assert boxes.counts.sum() == 4000.0
+    assert boxes.variances.sum() == pytest.approx(64 * 200.0)
+
+
+def test_a_release_of_a_level_that_shows_nothing_says_how_little_it_knows():
+    levels = fit_levels(np.zeros((30, 2)), bounds=(-1, 1), levels=[("most private", 0.01)], random_state=1)
+    release = levels.release(0, 1)
+    low, high = release.size_intervals[0]
+    assert high - low > 2 * 1.6 * np.sqrt(levels.rows_variance(0))
+    assert release.doubtful.tolist() == [True]
