@@ -21,6 +21,7 @@ from covey.post.many import costs_of_sets, spread_costs
 from covey.post.random import public_rng
 from covey.post.spreads import QUANTILE
 from covey.post.starts import sphere_packing
+from covey.public import Box
 from covey.published.errors import Known, from_boxes
 from covey.published.release import Release
 
@@ -125,6 +126,21 @@ def _release(coreset: Coreset, objective: Objective, centres: Floats, known: Kno
         certificate=msgspec.structs.replace(coreset.certificate, parameters=notes),
         errors=known.errors,
     )
+
+
+def rows_in(coreset: Coreset, box: Box) -> float:
+    """The estimated number of rows in a box of some of the columns; a cell that is cut counts by its share."""
+    columns = box.columns or tuple(coreset.columns)
+    if len(box.ranges) != len(columns) or not set(columns) <= set(coreset.columns):
+        raise ParameterError("box", f"must have ranges for some of the columns {', '.join(coreset.columns)}")
+    share = np.ones(len(coreset))
+    for name, (low, high) in zip(columns, box.ranges, strict=True):
+        j = coreset.columns.index(name)
+        x, width = coreset.points[:, j], np.zeros(len(coreset)) if coreset.cells is None else coreset.cells[:, j]
+        overlap = np.minimum(x + width / 2, high) - np.maximum(x - width / 2, low)
+        within = ((x >= low) & (x <= high)).astype(np.float64)
+        share *= np.where(width > 0, np.clip(overlap / np.where(width > 0, width, 1.0), 0, 1), within)
+    return float(share @ coreset.weights)
 
 
 def check_centres(centres: ArrayLike, coreset: Coreset) -> Floats:

@@ -223,17 +223,7 @@ class Coreset:
 
     def count(self, box: Box) -> float:
         """The estimated number of rows in a box of some of the columns; a cell that is cut counts by its share."""
-        columns = box.columns or tuple(self.columns)
-        if len(box.ranges) != len(columns) or not set(columns) <= set(self.columns):
-            raise ParameterError("box", f"must have ranges for some of the columns {', '.join(self.columns)}")
-        share = np.ones(len(self))
-        for name, (low, high) in zip(columns, box.ranges, strict=True):
-            j = self.columns.index(name)
-            x, width = self.points[:, j], np.zeros(len(self)) if self.cells is None else self.cells[:, j]
-            overlap = np.minimum(x + width / 2, high) - np.maximum(x - width / 2, low)
-            within = ((x >= low) & (x <= high)).astype(np.float64)
-            share *= np.where(width > 0, np.clip(overlap / np.where(width > 0, width, 1.0), 0, 1), within)
-        return float(share @ self.weights)
+        return answers.rows_in(self, box)
 
     def sample(self, m: int, *, random_state: int | None = None) -> Floats:
         """m made-up rows: a point in proportion to its weight where that is positive, anywhere in its cell."""
@@ -347,4 +337,5 @@ class Coreset:
         return msgspec.structs.replace(self.certificate, parameters={**self.certificate.parameters, **notes})
 
     def scaled(self, points: NDArray[Any]) -> Floats:
+        """Points in the units of the data as they are measured: in [-1, 1]^d, if they lie in the domain."""
         return np.asarray((points - self._middle) / self._half, dtype=np.float64)
