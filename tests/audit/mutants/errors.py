@@ -63,4 +63,32 @@ MUTANTS = (
         {"return Places(np.concatenate(points), weight, owner)": "return Places(boxes.points[owner], weight, owner)"},
         killer=ERRORS + "test_error_mixture.py::test_the_mixture_says_where_rows_are_where_midpoints_are_far_off",
     ),
+    mutant(
+        "errors-left-behind",
+        "centres are sorted, and the errors of their sizes and places are not",
+        "published.errors:Errors.in_order",
+        {"[each[i] for i in order]": "list(each)"},
+        killer="unit/published/test_sentences.py::test_errors_follow_their_centres",
+    ),
+    mutant(
+        "zones-told-as-if-whole",
+        "a level whose rows were thinned out by zones has intervals as if they were not",
+        "published.levels.levels:LevelSet.known",
+        {"if self.zoned:": "if False:"},
+        killer="unit/fit/test_rehearse_levels.py::test_zones_have_no_errors",
+    ),
+    mutant(
+        "reruns-with-a-persons-epsilon",
+        "reruns of a level of people have noise for one row a person",
+        "fit.rehearse:level_again",
+        {"each.epsilon / share * stronger": "each.epsilon * stronger"},
+        killer="unit/fit/test_rehearse_levels.py::test_reruns_have_the_noise_of_the_level",
+    ),
+    mutant(
+        "differences-of-their-costs",
+        "whether two alternatives are tied is told by the difference alone",
+        "published.coreset.compare:_against",
+        {"low <= 0 <= high": "found.cost == 0"},
+        killer=ERRORS + "test_cost_differences.py::test_alternatives_that_noise_decides_are_tied_and_others_are_not",
+    ),
 )
