@@ -41,6 +41,7 @@ OTHER = {
     "neighbours": "replace-one",
     "sample": 0.5,
     "random_state": 3,
+    "errors": "none",
     "choice": "asked for with sight of raw data",
 }
 

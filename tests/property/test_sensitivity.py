@@ -231,7 +231,7 @@ def test_no_row_is_farther_from_all_centres_than_the_farthest_place(data, ball):
     domain, centres = query.domain, query.centres.tolist()
     sharp = [list(place) for place in itertools.product([-domain.limit, domain.limit], repeat=domain.dimension)]
     engine = MemoryEngine(ArrayTable(np.array([*rows, *sharp]).reshape(-1, domain.dimension)), domain)
-    lattice = [row for block in engine._load() for row in block.T.tolist()]
+    lattice = [row for block in engine._load() for row in block.rows.T.tolist()]
     each = [min(sum((x - c) ** 2 for x, c in zip(row, centre, strict=True)) for centre in centres) for row in lattice]
     assert max(each) <= farthest_square(query.centres, domain)
     assert exact(query, [*rows, *sharp]) == [sum(square >> query.shift for square in each)]
