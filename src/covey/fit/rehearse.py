@@ -26,7 +26,6 @@ from covey.published.release import Release
 
 Floats = NDArray[np.float64]
 LEVELS = "levels"  # the algorithm of a slider's certificates
-IN_LEVELS = 0.1  # of the variance of a level's boxes: they were cut by the same counts that reruns are made of
 
 
 def rehearsed(release: Release) -> Errors | None:
@@ -59,7 +58,7 @@ def reruns(boxes: CountedBoxes, centres: Floats, objective: str, certificate: Ce
     chosen: Objective = "k-median" if objective == "k-median" else "k-means"
     rng = public_rng(public_seed(centres))
     if certificate.algorithm == LEVELS:
-        return rerun(boxes, centres, chosen, level_again(certificate, len(centres), chosen), rng=rng, within=IN_LEVELS)
+        return rerun(boxes, centres, chosen, level_again(certificate, len(centres), chosen), rng=rng)
     people = notes.get("people", {})
     epsilon = people.get("epsilon_per_row", certificate.epsilon)
     delta = people.get("delta_per_row", certificate.delta)
@@ -96,7 +95,7 @@ def rehearse_level(
     centres, _ = found.clusters(level, k, objective=objective)
     chosen: Objective = "k-median" if objective == "k-median" else "k-means"
     again = level_again(found.release(level, k, objective=objective).certificate, len(centres), chosen, step=step)
-    return rerun(found.boxes(level), centres, chosen, again, rng=public_rng(public_seed(centres)), within=IN_LEVELS)
+    return rerun(found.boxes(level), centres, chosen, again, rng=public_rng(public_seed(centres)))
 
 
 def level_again(certificate: Certificate, k: int, objective: str, *, step: Callable[[], None] | None = None) -> Again:

@@ -16,10 +16,10 @@ from covey.bench.runner import Answer, Task
 from covey.bench.sets import Floats, seed_of
 from covey.bench.utility.tasks import best_kmeans, delta_of
 from covey.fit.fit import fit
-from covey.fit.rehearse import public_seed
+from covey.fit.rehearse import reruns
 from covey.fit.slider import USUAL_LEVELS, fit_levels
 from covey.post.distances import nearest
-from covey.post.errors.reruns import Reruns, rerun
+from covey.post.errors.reruns import Reruns
 from covey.post.random import public_rng
 from covey.published.coreset.coreset import Coreset
 from covey.published.release import Release
@@ -99,26 +99,19 @@ def places(cell: Cell, seed: int, *, timed: bool) -> Numbers:
     """What needs reruns of the fit on made-up rows."""
     release, coreset = cell.made(seed)
     again: list[Reruns] = []
-    taken = measure.seconds(lambda: again.append(reruns_of(cell, release, coreset)))
+    taken = measure.seconds(lambda: again.append(reruns_of(release, coreset)))
     best = reference(cell.set, cell.n, cell.k, cell.data)
     found = measure.of_places(again[0].radii, again[0].excess, np.array(release.centres), best, cell.rows)
     return found | ({"seconds_reruns": taken} if timed else {})
 
 
-def reruns_of(cell: Cell, release: Release, coreset: Coreset) -> Reruns:
-    """As the release tells it; of a level, where it does not, by the same reruns of its whole slider."""
-    radii, excess = release.centre_radii, release.excess_bound
-    if radii is not None and excess is not None:
-        return Reruns(radii, excess)
-    boxes, centres = coreset.boxes, np.array(release.centres)
+def reruns_of(release: Release, coreset: Coreset) -> Reruns:
+    """As the release tells it, or its reader by the same reruns."""
+    boxes = coreset.boxes
     assert boxes is not None
-
-    def again(made_up: Floats, stronger: float, seed: int) -> Floats:
-        levels = [(each.name, each.epsilon * stronger) for each in USUAL_LEVELS]
-        found = fit_levels(made_up, bounds=(-1.0, 1.0), levels=levels, random_state=seed)
-        return found.clusters(cell.level, cell.k)[0]
-
-    return rerun(boxes, centres, "k-means", again, rng=public_rng(public_seed(centres)))
+    found = reruns(boxes, np.array(release.centres), release.objective, release.certificate)
+    assert found is not None
+    return found
 
 
 @lru_cache(maxsize=2)

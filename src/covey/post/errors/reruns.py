@@ -82,13 +82,7 @@ class MadeUp:
 
 
 def rerun(
-    boxes: CountedBoxes,
-    centres: Floats,
-    objective: Objective,
-    again: Again,
-    *,
-    rng: np.random.Generator,
-    within: float = WITHIN,
+    boxes: CountedBoxes, centres: Floats, objective: Objective, again: Again, *, rng: np.random.Generator
 ) -> Reruns:
     """Fit made-up rows again and again, and see how far the centres are from the best ones of those rows."""
     made = MadeUp.of(boxes, centres)
@@ -100,7 +94,11 @@ def rerun(
     found = [again(made.rows(rng, part=part), 1 / part, int(rng.integers(2**31))) for _ in range(RERUNS)]
     extra = [float(weights @ what_is_paid(points, each, objective)) / least - 1 for each in found]
     moved = np.stack([each[_matched(best, each)] - best for each in found])
-    return Reruns(_radii(boxes, centres, moved, within), _bound(extra))
+    rows, unseen = _unseen(boxes, centres)
+    away = float(rows @ unseen) * boxes.dimension / least  # what centres that far off cost more: rows x square
+    if objective == "k-median":
+        away *= float(weights.sum()) / (2 * least)  # of distances: the square over twice the usual distance
+    return Reruns(_radii(unseen, moved), _bound(extra) + SAFETY * away)
 
 
 def _best(points: Floats, weights: Floats, centres: Floats, objective: Objective, rng: np.random.Generator) -> Floats:
@@ -118,19 +116,28 @@ def _matched(centres: Floats, others: Floats) -> Floats:
     return np.asarray(linear_sum_assignment(squares)[1])
 
 
-def _radii(boxes: CountedBoxes, centres: Floats, moved: Floats, within: float) -> Floats:
-    """A radius about each released centre that holds its place nine times in ten.
+def _unseen(boxes: CountedBoxes, centres: Floats) -> tuple[Floats, Floats]:
+    """The rows of each centre, and the variance of its place, along each axis, that no rerun sees.
 
-    Of B reruns the covariance about the best centre, half of it evened out over directions; for the place itself
-    d·F(d, B) of it. What no rerun can see, where in their boxes rows really are, adds a little of the boxes' width.
+    Where in their boxes rows really are: a part of the variance of a row that is anywhere in a box of that width.
     """
-    many, k, d = moved.shape
-    spread = np.einsum("bki,bkj->kij", moved, moved) / many
-    level = spread.trace(axis1=1, axis2=2)[:, None, None] / d * np.eye(d)
     kept = boxes.some(boxes.stands)
     label, weight = nearest(kept.points, centres), np.maximum(kept.counts, 0.0)
-    width = add_up(label, weight * np.square(kept.widths).mean(axis=1), k) / np.maximum(add_up(label, weight, k), 1.0)
-    total = spread / 2 + level / 2 + (within * width / 12)[:, None, None] * np.eye(d)
+    rows = add_up(label, weight, len(centres))
+    widths = add_up(label, weight * np.square(kept.widths).mean(axis=1), len(centres)) / np.maximum(rows, 1.0)
+    return rows, WITHIN * widths / 12
+
+
+def _radii(unseen: Floats, moved: Floats) -> Floats:
+    """A radius about each released centre that holds its place nine times in ten.
+
+    Of B reruns the covariance about the best centre, half of it evened out over directions, and what they do not see;
+    for the place itself d·F(d, B) of it.
+    """
+    many, _, d = moved.shape
+    spread = np.einsum("bki,bkj->kij", moved, moved) / many
+    level = spread.trace(axis1=1, axis2=2) / d
+    total = spread / 2 + (level / 2 + unseen)[:, None, None] * np.eye(d)
     radius = np.sqrt(d * f_distribution.ppf(LEVEL, d, many) * np.linalg.eigvalsh(total)[:, -1])
     return np.where(radius <= FARTHEST, radius, np.nan)
 
