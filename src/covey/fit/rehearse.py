@@ -10,7 +10,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from covey.errors import FormatError, ParameterError
 from covey.fit.fit import fit
+from covey.fit.session import heard_by
 from covey.post.distances import Objective
 from covey.post.errors.boxes import CountedBoxes
 from covey.post.errors.reruns import Reruns, rerun
@@ -22,6 +24,12 @@ from covey.published.errors import Errors
 from covey.published.release import Release
 
 Floats = NDArray[np.float64]
+
+COUNT_BOXES = ("auto", "grid", "hybrid")  # the algorithms whose releases tell where rows are
+MOST_CENTRES = 100  # of a fit that is run again: more take minutes
+MOST_STRENGTH = 10**6  # rows times epsilon of a rerun: with more, its noise says nothing and its boxes are millions
+LEAST_EPSILON = 1e-6  # that a fit takes
+EDGE = 1 + 1e-6  # of the domain, by rounding
 
 
 def rehearsed(release: Release) -> Errors | None:
@@ -37,7 +45,11 @@ def _rehearsed(content: bytes) -> Errors | None:
         return release.errors
     middle, half = release.scale()
     centres = (np.array(release.centres) - middle) / half
-    found = reruns(boxes, centres, release.objective, release.certificate)
+    try:
+        with np.errstate(all="ignore"):
+            found = reruns(boxes, centres, release.objective, release.certificate)
+    except ParameterError as error:  # a document may say anything of its own fit
+        raise FormatError(f"release: the certificate describes no fit that can be run again: {error}") from None
     return release.errors if found is None else with_reruns(release.errors, found)
 
 
@@ -47,25 +59,29 @@ def with_reruns(errors: Errors, found: Reruns) -> Errors:
 
 
 def reruns(boxes: CountedBoxes, centres: Floats, objective: str, certificate: Certificate) -> Reruns | None:
-    """Reruns of a fit, by what its certificate says of it; None for one on a sample or in zones."""
+    """Reruns of a fit, by what its certificate says of it; None for one that cannot be run again.
+
+    That is one on a sample or in zones, of very many centres, or whose noise left no rows to make up. Nobody listens to
+    a rerun: it meets no rows of anybody.
+    """
     notes = certificate.parameters
-    if "sample" in notes or "zones" in notes or certificate.parts:
+    if "sample" in notes or "zones" in notes or certificate.parts or len(centres) > MOST_CENTRES:
         return None
-    people = notes.get("people", {})
-    epsilon = people.get("epsilon_per_row", certificate.epsilon)
-    delta = people.get("delta_per_row", certificate.delta)
-    own = {name: notes[name] for name in parameters_of(certificate.algorithm) if name in notes}
+    if certificate.algorithm not in COUNT_BOXES:
+        return None
+    if not (np.abs(centres) <= EDGE).all():
+        raise ParameterError("centres", "must lie in the domain")
+    epsilon, own = epsilon_of(certificate), parameters_of(certificate)
     bounds: Bounds = Ball(radius=1.0) if certificate.domain["type"] == "ball" else (-1.0, 1.0)
 
     def again(made_up: Floats, stronger: float, seed: int) -> Floats:
         found = fit(
             made_up,
             k=len(centres),
-            epsilon=epsilon * stronger,
-            delta=delta or None,
+            epsilon=max(min(epsilon * stronger, MOST_STRENGTH / max(len(made_up), 100)), LEAST_EPSILON),
             bounds=bounds,
             algorithm=certificate.algorithm,
-            algorithm_params={**own, "keep_synopsis": False} if "keep_synopsis" in own else own,
+            algorithm_params=own,
             objective=objective,
             neighbours=certificate.neighbours,
             random_state=seed,
@@ -74,7 +90,8 @@ def reruns(boxes: CountedBoxes, centres: Floats, objective: str, certificate: Ce
         return np.array(found.centres)
 
     chosen: Objective = "k-median" if objective == "k-median" else "k-means"
-    return rerun(boxes, centres, chosen, again, rng=public_rng(public_seed(centres)))
+    with heard_by(lambda curator: curator):
+        return rerun(boxes, centres, chosen, again, rng=public_rng(public_seed(centres)))
 
 
 def public_seed(centres: Floats) -> int:
@@ -82,8 +99,15 @@ def public_seed(centres: Floats) -> int:
     return int.from_bytes(hashlib.blake2b(np.ascontiguousarray(centres).tobytes(), digest_size=6).digest())
 
 
-def parameters_of(algorithm: str) -> dict[str, Any]:
-    """The parameters of an algorithm that a certificate may hold beside its notes."""
-    from covey.algorithms.registry import find
+def epsilon_of(certificate: Certificate) -> float:
+    """What the fit spent on each row."""
+    people = certificate.parameters.get("people")
+    found = people.get("epsilon_per_row") if isinstance(people, dict) else certificate.epsilon
+    if not isinstance(found, int | float) or not 0 < found <= certificate.epsilon:
+        raise ParameterError("epsilon", "of each row must be a positive number, at most that of a person")
+    return float(found)
 
-    return dict(find(algorithm).parameters)
+
+def parameters_of(certificate: Certificate) -> dict[str, Any]:
+    """The parameters of the fit that decide on its boxes, out of all that a certificate holds."""
+    return {name: certificate.parameters[name] for name in ("theta", "rho") if name in certificate.parameters}

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from covey import Box, Certificate, Coreset, KMeans, ParameterError, Release
+from covey.post.many import spread_costs
 from covey.published.release import WeightedPoints
 
 BOX = Box(lon=(-2, 2), lat=(0, 8))
@@ -347,7 +348,9 @@ def test_costs_count_how_far_rows_are_from_their_points():
     one = [[0.0, 0.5]]
     assert spread.cost(one) == pytest.approx(plain.cost(one) + 3 * 0.25)
     assert plain.cost(one, objective="k-median") < spread.cost(one, objective="k-median")
-    bounds = spread._costs(np.array([one]), "k-median")
+    bounds = spread_costs(
+        np.array(points), np.array(weights), np.array([one]), objective="k-median", spreads=np.array(spreads)
+    )
     assert bounds.plain[0] == plain.cost(one, objective="k-median")
     assert bounds.spread[0] == pytest.approx(3 * 0.5**0.5 + 2 * 0.5**0.5)
     assert bounds.plain[0] < bounds.likely[0] < bounds.spread[0]

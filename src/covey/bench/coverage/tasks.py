@@ -118,7 +118,8 @@ def reruns_of(cell: Cell, release: Release, coreset: Coreset) -> Reruns:
         found = fit_levels(made_up, bounds=(-1.0, 1.0), levels=levels, random_state=seed)
         return found.clusters(cell.level, cell.k)[0]
 
-    return rerun(boxes, centres, "k-means", again, rng=public_rng(public_seed(centres)))
+    found = rerun(boxes, centres, "k-means", again, rng=public_rng(public_seed(centres)))
+    return Reruns(np.full(len(centres), np.nan), np.inf) if found is None else found
 
 
 @lru_cache(maxsize=2)

@@ -340,4 +340,5 @@ class Coreset:
         return msgspec.structs.replace(self.certificate, parameters={**self.certificate.parameters, **notes})
 
     def scaled(self, points: NDArray[Any]) -> Floats:
+        """Points in the units of the data as the fit measured them: with every column scaled to [-1, 1]."""
         return np.asarray((points - self._middle) / self._half, dtype=np.float64)
