@@ -87,3 +87,42 @@ def test_a_coreset_of_absurd_noise_answers(document, noise, weight):
     told = coreset.cost([[0.0, 0.0], [0.5, 0.5]], interval=True)
     assert len(told) == 4
     assert len(coreset.kmeans(2, random_state=1).centres) == 2
+
+
+@pytest.mark.parametrize("k", [0, -3, True, 1500, 10**9, 2**62, "many", None, 2.5])
+def test_a_certificate_that_lies_about_k_does_not_cost_its_reader(document, k):
+    found = json.loads(document)
+    found["certificate"]["parameters"]["k"] = k
+    coreset = Coreset.of(Release.from_json(json.dumps(found).encode()))
+    assert coreset.cost([[0.0, 0.0], [0.5, 0.5]]) > 0
+
+
+@pytest.mark.parametrize("number", ["1" + "0" * 400, "1e300", "-1e300", "1e-320", "true", '"x"', "null", "[1]"])
+@pytest.mark.parametrize("name", ["rows_inside", "rows_outside", "rows_outside_scale", "sample", "cost_noise"])
+def test_notes_that_are_no_numbers_are_told_as_nothing(document, name, number):
+    found = json.loads(document)
+    found["certificate"]["parameters"] |= {name: "here", "cost_trusted": True}
+    found["coreset"] |= {"cells": None, "noise": None, "spreads": [0.1] * len(found["coreset"]["points"])}
+    release = Release.from_json(json.dumps(found).replace('"here"', number).encode())
+    share = release.rows_outside
+    assert share is None or 0 <= share.low <= share.share <= share.high <= 1
+    assert len(Coreset.of(release).cost([[0.0, 0.0]], interval=True)) == 4
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        {"type": "box", "lower": [0, 0], "upper": [0, 1]},
+        {"type": "box", "lower": [0, 0], "upper": [-1, 1]},
+        {"type": "box", "lower": [0, 0], "upper": [10**400, 1]},
+        {"type": "ball", "center": [0, 0], "radius": 0},
+        {"type": "ball", "center": [0, 0], "radius": -1},
+        {"type": "ball", "center": [0, 10**400], "radius": 1},
+    ],
+    ids=lambda domain: str(domain)[:60],
+)
+def test_a_domain_that_is_none_is_refused(document, domain):
+    found = json.loads(document)
+    found["certificate"]["domain"] = domain
+    with pytest.raises(FormatError, match="promise"):
+        Release.from_json(json.dumps(found).encode())
