@@ -63,4 +63,11 @@ MUTANTS = (
         {"return Places(np.concatenate(points), weight, owner)": "return Places(boxes.points[owner], weight, owner)"},
         killer=ERRORS + "test_error_mixture.py::test_the_mixture_says_where_rows_are_where_midpoints_are_far_off",
     ),
+    mutant(
+        "rerun-heard",
+        "whoever listens to a fit takes its reruns on made-up rows for what was asked about the real ones",
+        "fit.rehearse:reruns",
+        {"with heard_by(lambda curator: curator):": "if True:"},
+        killer="unit/fit/test_rehearse.py::test_nobody_hears_a_rerun",
+    ),
 )
