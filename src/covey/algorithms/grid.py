@@ -14,7 +14,7 @@ from covey.algorithms.kit import Outcome, learn_size
 from covey.budget.accounting.plan import Plan
 from covey.checks import Flag, Positive, Whole
 from covey.noise.mechanisms import DiscreteLaplace
-from covey.post.errors.boxes import CountedBoxes
+from covey.post.errors.boxes import MOST_COLUMNS, CountedBoxes
 from covey.post.kmeans import weighted_kmeans
 from covey.post.kmedian import weighted_kmedian
 from covey.post.starts import sphere_packing
@@ -26,6 +26,8 @@ from covey.queries.grid import MOST_CELLS, Grid
 
 STRICTNESS = 0.65  # times the largest noise of all cells: more stands out
 CLUSTERED_CELLS = 2**20  # more are put together in blocks before they are clustered
+MANY_COLUMNS = "cells of more than four columns are too wide to say where rows in them are"
+MANY_CELLS = "there are too many cells to compute errors from"
 
 
 def grid(
@@ -96,19 +98,20 @@ def from_cells(
     )
     notes = {"cells_per_axis": cells.per_axis, "theta": theta}
     synopsis = Synopsis(cells.per_axis, counts.tolist()) if keep_synopsis else None
-    middles = cells.midpoints() if cells.cells <= CLUSTERED_CELLS else None
-    boxes = (
-        None
-        if middles is None
-        else CountedBoxes.of_one_scale(
-            middles,
-            np.full(middles.shape, (2 * curator.domain.limit + 1) / cells.per_axis),
-            counts.astype(np.float64),
-            scale=1 / strength,
-            strictness=STRICTNESS,
-        )
-    )
-    return Outcome(clusters.centres, clusters.sizes, notes, synopsis, boxes=boxes)
+    boxes, not_told = boxes_of_cells(cells, counts, scale=1 / strength)
+    return Outcome(clusters.centres, clusters.sizes, notes, synopsis, boxes=boxes, not_told=not_told)
+
+
+def boxes_of_cells(cells: Grid, counts: NDArray[np.int64], *, scale: float) -> tuple[CountedBoxes | None, str]:
+    """The cells with their noise, for errors; or None, and why no error is computed from them."""
+    if cells.domain.dimension > MOST_COLUMNS:
+        return None, MANY_COLUMNS
+    if cells.cells > CLUSTERED_CELLS:
+        return None, MANY_CELLS
+    middles = cells.midpoints()
+    widths = np.full(middles.shape, (2 * cells.domain.limit + 1) / cells.per_axis)
+    numbers = counts.astype(np.float64)
+    return CountedBoxes.of_one_scale(middles, widths, numbers, scale=scale, strictness=STRICTNESS), ""
 
 
 def blocks_of_cells(cells: Grid, counts: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -23,6 +23,7 @@ from covey.published.release import Release, Synopsis, WeightedPoints
 
 NO_COUNTS = "no numbers of rows were released that errors could be computed from"
 SAMPLED = "a fit of a sample is not run again on made-up rows"
+NO_RERUNS = "there are too many centres for reruns, or no counts that stand for rows"
 
 if TYPE_CHECKING:
     from covey.fit.fit import Request
@@ -45,8 +46,6 @@ def certify(
     notes = {**notes, "sample": sampled.notes} if sampled.notes else notes
     notes = {**notes, "people": capped.notes} if capped.notes else notes
     notes = {**notes, "choice": request.choice} if request.choice is not None else notes
-    if request.errors == "full" and sampled.scale != 1:
-        not_told = {**not_told, "places": SAMPLED}
     notes = {**notes, "not_told": not_told} if not_told else notes
     certificate = Certificate(
         algorithm=request.algorithm.name,
@@ -63,7 +62,7 @@ def certify(
         receipt=receipt,
     )
     if request.errors == "full" and errors is not None and outcome.boxes is not None:
-        errors = _rerun(errors, outcome, request.objective, certificate, domain, scale=sampled.scale)
+        certificate, errors = _rerun(errors, outcome, request.objective, certificate, domain, scale=sampled.scale)
     return Release(
         objective=request.objective,
         columns=list(domain.names),
@@ -97,14 +96,18 @@ def known_errors(
 
 def _rerun(
     errors: Errors, outcome: Outcome, objective: str, certificate: Certificate, domain: Domain, *, scale: float
-) -> Errors:
-    """The errors with those of places and of the extra cost, by reruns of the fit on made-up rows."""
+) -> tuple[Certificate, Errors]:
+    """The errors with those of places and of the extra cost, by reruns on made-up rows; or the reason why not."""
     from covey.fit.rehearse import reruns, with_reruns
 
     assert outcome.boxes is not None
     boxes = outcome.boxes.scaled(domain.limit).of_all(scale)
     found = reruns(boxes, outcome.centres / domain.limit, objective, certificate)
-    return errors if found is None else with_reruns(errors, found)
+    if found is not None:
+        return certificate, with_reruns(errors, found)
+    notes = certificate.parameters
+    reasons = {**notes.get("not_told", {}), "places": SAMPLED if "sample" in notes else NO_RERUNS}
+    return msgspec.structs.replace(certificate, parameters={**notes, "not_told": reasons}), errors
 
 
 def of_sample(notes: Mapping[str, Any], scale: float) -> dict[str, Any]:

@@ -11,7 +11,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from covey.checks import whole_number
+from covey.errors import FormatError, ParameterError
 from covey.fit.fit import fit
+from covey.fit.session import heard_by
 from covey.fit.slider import fit_levels
 from covey.post.distances import Objective
 from covey.post.errors.boxes import CountedBoxes
@@ -21,11 +24,17 @@ from covey.public import Ball, Bounds
 from covey.published.certificate import Certificate
 from covey.published.coreset.coreset import Coreset
 from covey.published.errors import Errors
-from covey.published.levels.levels import Level, LevelSet
+from covey.published.levels.levels import LevelSet, check_levels
 from covey.published.release import Release
 
 Floats = NDArray[np.float64]
 LEVELS = "levels"  # the algorithm of a slider's certificates
+COUNT_BOXES = ("auto", "grid", "hybrid")  # the algorithms whose releases tell where rows are
+MOST_CENTRES = 100  # of a fit that is run again: more take minutes
+MOST_STRENGTH = 10**6  # rows times epsilon of a rerun: with more, its noise says nothing and its boxes are millions
+LEAST_EPSILON = 1e-6  # that a fit takes
+MOST_SIDE = 2**20  # cells along an axis of a slider's grid
+EDGE = 1 + 1e-6  # of the domain, by rounding
 
 
 def rehearsed(release: Release) -> Errors | None:
@@ -41,7 +50,11 @@ def _rehearsed(content: bytes) -> Errors | None:
         return release.errors
     middle, half = release.scale()
     centres = (np.array(release.centres) - middle) / half
-    found = reruns(boxes, centres, release.objective, release.certificate)
+    try:
+        with np.errstate(all="ignore"):
+            found = reruns(boxes, centres, release.objective, release.certificate)
+    except ParameterError as error:  # a document may say anything of its own fit
+        raise FormatError(f"release: the certificate describes no fit that can be run again: {error}") from None
     return release.errors if found is None else with_reruns(release.errors, found)
 
 
@@ -50,29 +63,62 @@ def with_reruns(errors: Errors, found: Reruns) -> Errors:
     return msgspec.structs.replace(errors, radii=radii, excess=found.excess)
 
 
-def reruns(boxes: CountedBoxes, centres: Floats, objective: str, certificate: Certificate) -> Reruns | None:
-    """Reruns of a fit, by what its certificate says of it; None for one on a sample or in zones."""
+def reruns(
+    boxes: CountedBoxes,
+    centres: Floats,
+    objective: str,
+    certificate: Certificate,
+    *,
+    step: Callable[[], None] | None = None,
+) -> Reruns | None:
+    """Reruns of a fit, by what its certificate says of it; None for one that cannot be run again.
+
+    That is one on a sample or in zones, of very many centres, or whose noise left no rows to make up. Nobody listens to
+    a rerun: it meets no rows of anybody. step : called before each; what it raises ends the work.
+    """
     notes = certificate.parameters
-    if "sample" in notes or "zones" in notes or certificate.parts:
+    if "sample" in notes or "zones" in notes or certificate.parts or len(centres) > MOST_CENTRES:
         return None
+    if certificate.algorithm not in (*COUNT_BOXES, LEVELS):
+        return None
+    if not (np.abs(centres) <= EDGE).all():
+        raise ParameterError("centres", "must lie in the domain")
     chosen: Objective = "k-median" if objective == "k-median" else "k-means"
-    rng = public_rng(public_seed(centres))
-    if certificate.algorithm == LEVELS:
-        return rerun(boxes, centres, chosen, level_again(certificate, len(centres), chosen), rng=rng)
-    people = notes.get("people", {})
-    epsilon = people.get("epsilon_per_row", certificate.epsilon)
-    delta = people.get("delta_per_row", certificate.delta)
-    own = {name: notes[name] for name in parameters_of(certificate.algorithm) if name in notes}
+    make = level_again if certificate.algorithm == LEVELS else fit_again
+    run = make(certificate, len(centres), chosen)
+
+    def again(made_up: Floats, stronger: float, seed: int) -> Floats:
+        if step is not None:
+            step()
+        return run(made_up, stronger, seed)
+
+    with heard_by(lambda curator: curator):
+        return rerun(boxes, centres, chosen, again, rng=public_rng(public_seed(centres)))
+
+
+def rehearse_level(
+    found: LevelSet, level: int, k: int, objective: str = "k-means", *, step: Callable[[], None] | None = None
+) -> Reruns | None:
+    """Reruns of one level of a slider: how far its k centres may be off. None where zones thinned rows out."""
+    if found.zoned:
+        return None
+    centres, _ = found.clusters(level, k, objective=objective)
+    certificate = found.release(level, k, objective=objective).certificate
+    return reruns(found.boxes(level), centres, objective, certificate, step=step)
+
+
+def fit_again(certificate: Certificate, k: int, objective: str) -> Again:
+    """The fit that a certificate is of, on made-up rows."""
+    epsilon, own = epsilon_of(certificate), parameters_of(certificate)
 
     def again(made_up: Floats, stronger: float, seed: int) -> Floats:
         found = fit(
             made_up,
-            k=len(centres),
-            epsilon=epsilon * stronger,
-            delta=delta or None,
+            k=k,
+            epsilon=max(min(epsilon * stronger, MOST_STRENGTH / max(len(made_up), 100)), LEAST_EPSILON),
             bounds=cube_of(certificate),
             algorithm=certificate.algorithm,
-            algorithm_params={**own, "keep_synopsis": False} if "keep_synopsis" in own else own,
+            algorithm_params=own,
             objective=objective,
             neighbours=certificate.neighbours,
             random_state=seed,
@@ -80,42 +126,28 @@ def reruns(boxes: CountedBoxes, centres: Floats, objective: str, certificate: Ce
         )
         return np.array(found.centres)
 
-    return rerun(boxes, centres, chosen, again, rng=rng)
+    return again
 
 
-def rehearse_level(
-    found: LevelSet, level: int, k: int, objective: str = "k-means", *, step: Callable[[], None] | None = None
-) -> Reruns | None:
-    """Reruns of one level of a slider: how far its k centres may be off. None where zones thinned rows out.
-
-    step : called before each rerun; what it raises ends the work.
-    """
-    if found.zoned:
-        return None
-    centres, _ = found.clusters(level, k, objective=objective)
-    chosen: Objective = "k-median" if objective == "k-median" else "k-means"
-    again = level_again(found.release(level, k, objective=objective).certificate, len(centres), chosen, step=step)
-    return rerun(found.boxes(level), centres, chosen, again, rng=public_rng(public_seed(centres)))
-
-
-def level_again(certificate: Certificate, k: int, objective: str, *, step: Callable[[], None] | None = None) -> Again:
+def level_again(certificate: Certificate, k: int, objective: str) -> Again:
     """A fit of the level that a certificate is of, on made-up rows: on the same grid, with noise of the same law.
 
     The most private level comes along where it is another one: the number of rows is paid from it.
     """
     notes = certificate.parameters
-    levels = [Level(*each) for each in notes["levels"]]
-    level = next(each for each in levels if each.name == notes["level"])
-    share = float(notes.get("rows_per_person", 1))
+    levels = check_levels(notes.get("levels", ()))
+    own = [each for each in levels if each.name == notes.get("level")]
+    side = whole_number("per_axis", notes.get("cells_per_axis", 0), least=1, most=MOST_SIDE)
+    share = whole_number("rows_per_person", notes.get("rows_per_person", 1), least=1, most=10**9)
+    if not own:
+        raise ParameterError("level", "must be one of the levels")
 
     def again(made_up: Floats, stronger: float, seed: int) -> Floats:
-        if step is not None:
-            step()
         found = fit_levels(
             made_up,
             bounds=cube_of(certificate),
-            levels=[(each.name, each.epsilon / share * stronger) for each in dict.fromkeys((levels[0], level))],
-            per_axis=notes["cells_per_axis"],
+            levels=[(each.name, each.epsilon / share * stronger) for each in dict.fromkeys((levels[0], *own))],
+            per_axis=side,
             random_state=seed,
         )
         return found.clusters(len(found.levels) - 1, k, objective=objective)[0]
@@ -133,8 +165,15 @@ def public_seed(centres: Floats) -> int:
     return int.from_bytes(hashlib.blake2b(np.ascontiguousarray(centres).tobytes(), digest_size=6).digest())
 
 
-def parameters_of(algorithm: str) -> dict[str, Any]:
-    """The parameters of an algorithm that a certificate may hold beside its notes."""
-    from covey.algorithms.registry import find
+def epsilon_of(certificate: Certificate) -> float:
+    """What the fit spent on each row."""
+    people = certificate.parameters.get("people")
+    found = people.get("epsilon_per_row") if isinstance(people, dict) else certificate.epsilon
+    if not isinstance(found, int | float) or not 0 < found <= certificate.epsilon:
+        raise ParameterError("epsilon", "of each row must be a positive number, at most that of a person")
+    return float(found)
 
-    return dict(find(algorithm).parameters)
+
+def parameters_of(certificate: Certificate) -> dict[str, Any]:
+    """The parameters of the fit that decide on its boxes, out of all that a certificate holds."""
+    return {name: certificate.parameters[name] for name in ("theta", "rho") if name in certificate.parameters}

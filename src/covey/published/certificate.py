@@ -14,6 +14,7 @@ from covey.errors import ParameterError
 from covey.events import Neighbours, exactly
 
 MOST_EPSILON = 10**4
+MOST_COORDINATE = 1e301  # bounds are below
 UNCOVERED = "the choice is not covered"  # what no merge may hide
 _UP, _DIGITS = Context(prec=3, rounding=ROUND_CEILING), Context(prec=40)  # never the caller's own precision
 _RULES = {
@@ -175,10 +176,13 @@ def scale_of(domain: dict[str, Any]) -> tuple[NDArray[np.float64], NDArray[np.fl
 def _fits(domain: dict[str, Any], width: int) -> bool:
     """Whether a description is that of a box or a ball in so many columns."""
     names = {"box": ("lower", "upper"), "ball": ("center",)}.get(str(domain.get("type")))
-    if names is None or (names == ("center",) and not isinstance(domain.get("radius"), int | float)):
+    if names is None or (names == ("center",) and not (_is_number(domain.get("radius")) and domain["radius"] > 0)):
         return False
     ends = [domain.get(name) for name in names]
-    return all(
-        isinstance(end, list) and len(end) == width and all(isinstance(each, int | float) for each in end)
-        for end in ends
-    )
+    if not all(isinstance(end, list) and len(end) == width and all(map(_is_number, end)) for end in ends):
+        return False
+    return names == ("center",) or all(low < high for low, high in zip(*ends, strict=True))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and abs(value) < MOST_COORDINATE

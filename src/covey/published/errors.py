@@ -5,7 +5,6 @@ docs/guide/errors.md says what each number means, docs/reference/release-format.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -23,6 +22,7 @@ from covey.post.errors.sizes import Sizes, cluster_sizes
 
 Interval = tuple[float, float]
 OBJECTIVES: tuple[Objective, ...] = ("k-means", "k-median")
+MOST_NOISE = 1e80  # of a weight, or its square: squares of more overflow
 NO_BOXES = "only the rows of each cluster were counted, not where they are"
 THINNED = "rows in zones were thinned out and are not counted up again"
 
@@ -54,12 +54,17 @@ class Errors(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return msgspec.structs.replace(self, **moved)
 
     def fits(self, centres: int) -> bool:
-        """Whether every list has an entry for each centre, and every interval its ends in order."""
+        """Whether every list has an entry for each centre, every interval its ends in order, and all are possible."""
         lists: Sequence[Sequence[object] | None] = (self.sizes, self.joint_sizes, self.doubtful, self.radii)
         intervals = [*(self.sizes or ()), *(self.joint_sizes or ())]
-        costs = [(low, high) for _, low, high in (self.costs or {}).values()]
-        return all(each is None or len(each) == centres for each in lists) and all(
-            low <= high for low, high in (*intervals, *costs)
+        costs = self.costs or {}
+        return (
+            0 < self.level < 1
+            and min(self.count_scale or 0, self.excess or 0) >= 0
+            and all(each is None or len(each) == centres for each in lists)
+            and all(low <= high for low, high in intervals)
+            and all(name in OBJECTIVES and low <= cost <= high for name, (cost, low, high) in costs.items())
+            and all(each is None or 0 <= each <= 1 for each in self.radii or ())
         )
 
 
@@ -82,8 +87,8 @@ class BoxNoise(msgspec.Struct, frozen=True):
         numbers = self._numbers()
         lists = [each if isinstance(each, list) else [each] for each in numbers]
         same = all(len(each) == many for each, number in zip(lists, numbers, strict=True) if isinstance(number, list))
-        finite = all(math.isfinite(each) for each in (*lists[0], *lists[1], *lists[2]))
-        return same and finite and min(lists[0], default=0) >= 0 and min(lists[2], default=1) > 0
+        known = all(abs(each) <= MOST_NOISE for each in (*lists[0], *lists[1], *lists[2]))  # a nan is not
+        return same and known and min(lists[0], default=0) >= 0 and min(lists[2], default=1) > 0
 
     def boxes(self, points: Floats, widths: Floats, counts: Floats) -> CountedBoxes:
         """Boxes in [-1, 1]^d with this noise in their counts."""

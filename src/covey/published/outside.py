@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 ROWS_BY_BOUNDS = ("rows_inside", "rows_outside", "rows_outside_scale")  # the notes of a certificate
 SURE = 0.9
+MOST = 1e15  # rows, scale of noise, and rows that one of a sample stands for: no fit has more
 
 
 class Share(NamedTuple):
@@ -42,8 +43,8 @@ def share_outside(certificate: Certificate) -> Share | None:
     Of a sample, of people's capped rows or of rows that zones kept, it is the share among these.
     """
     found = [certificate.parameters.get(name) for name in ROWS_BY_BOUNDS]
-    numbers = [float(each) for each in found if isinstance(each, int | float)]
-    if len(numbers) < len(found) or not all(map(math.isfinite, numbers)) or numbers[2] <= 0:
+    numbers = [float(each) for each in found if isinstance(each, int | float) and abs(each) < MOST]
+    if len(numbers) < len(found) or numbers[2] <= 0:
         return None
     inside, outside, scale = numbers
     each_row = _stands_for(certificate.parameters.get("sample"))
@@ -62,8 +63,8 @@ def _part(one: float, other: float, *, otherwise: float) -> float:
 def _stands_for(sample: Any) -> float:
     """How many rows each row of a sample stands for: what its counts were multiplied with."""
     match sample:
-        case {"rate": int() | float() as rate} if 0 < rate <= 1:
+        case {"rate": int() | float() as rate} if 1 / MOST < rate <= 1:
             return 1 / rate
-        case {"size": int() as size, "of": int() as of} if 0 < size <= of:
+        case {"size": int() as size, "of": int() as of} if 0 < size <= of < MOST:
             return of / size
     return 1.0

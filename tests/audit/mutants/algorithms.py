@@ -220,8 +220,8 @@ MUTANTS = (
         "the certificate's notes tell the exact number of rows",
         "algorithms.lloyd:lloyd",
         {
-            '{"rounds": rounds, "start": start}': (
-                '{"rounds": rounds, "start": start, "rows": sum(b.shape[1] for b in curator._engine.rows())}'
+            '{"rounds": rounds, "start": start,': (
+                '{"rounds": rounds, "start": start, "rows": sum(b.shape[1] for b in curator._engine.rows()),'
             )
         },
         killer=CANARY,

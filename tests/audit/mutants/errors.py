@@ -91,4 +91,11 @@ MUTANTS = (
         {"low <= 0 <= high": "found.cost == 0"},
         killer=ERRORS + "test_cost_differences.py::test_alternatives_that_noise_decides_are_tied_and_others_are_not",
     ),
+    mutant(
+        "rerun-heard",
+        "whoever listens to a fit takes its reruns on made-up rows for what was asked about the real ones",
+        "fit.rehearse:reruns",
+        {"with heard_by(lambda curator: curator):": "if True:"},
+        killer="unit/fit/test_rehearse.py::test_nobody_hears_a_rerun",
+    ),
 )

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from covey.post.distances import Floats, nearest
 
+MOST_COLUMNS = 4  # beyond, the corners of a box and the places to look at in it are too many
 _MANY = 2**14  # boxes: of more, each is looked at in fewer places
 _CHUNK = 2**18  # pairs of a box or point and a centre that are held at once
 

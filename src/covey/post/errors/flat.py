@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from covey.post.errors.boxes import laplace_variance
 from covey.post.errors.sizes import Sizes
 
 _PLACES = 24  # in a box, where its rows are looked for
+_VALUES = 2**22  # coordinates and distances of places that are held at once
 _NARROWER = 0.7  # than the box: rows gather where the cluster is
 
 
@@ -25,6 +26,9 @@ class FlatBoxes:
     middle: Floats  # d
     axes: Floats  # d x q, orthonormal
     outside: float  # the mean square of rows outside the subspace
+
+    def some(self, which: slice) -> FlatBoxes:
+        return replace(self, points=self.points[which], widths=self.widths[which], counts=self.counts[which])
 
     def rows(self, rng: np.random.Generator, centres: Floats | None) -> Floats:
         """Some places of the rows of each box in all columns: m·24 x d.
@@ -54,17 +58,25 @@ def flat_sizes(boxes: FlatBoxes, centres: Floats, *, rng: np.random.Generator) -
     Where rows are beside the subspace is not known: near the centre of their cluster, or about the middle. The first is
     taken, and the difference between both is part of the error.
     """
-    sizes, noise, uneven, fourth = _assigned(boxes, centres, boxes.rows(rng, centres))
-    other = _assigned(boxes, centres, boxes.rows(rng, None))[0]
+    sizes, noise, uneven, fourth = _assigned(boxes, centres, rng, beside=centres)
+    other = _assigned(boxes, centres, rng, beside=None)[0]
     uneven = np.maximum(uneven, 0.0) + np.square(sizes - other)  # at worst all rows of a box on one side
     draws = np.square(noise + uneven) / np.maximum(fourth, 1e-300)
     return Sizes(sizes, noise, uneven, draws, boxes.scale)
 
 
-def _assigned(boxes: FlatBoxes, centres: Floats, rows: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    k, m, variance = len(centres), len(boxes.counts), laplace_variance(boxes.scale)
-    pairs = np.repeat(np.arange(m), _PLACES) * k + nearest(rows, centres)
-    share = np.bincount(pairs, minlength=m * k).reshape(m, k) / _PLACES
-    spread = (share * (1 - share)).T @ (boxes.counts**2 - variance)
-    fourth = (share**4).sum(axis=0) * variance**2
-    return share.T @ boxes.counts, (share**2).sum(axis=0) * variance, spread, fourth
+def _assigned(boxes: FlatBoxes, centres: Floats, rng: np.random.Generator, *, beside: Floats | None) -> Floats:
+    """Sizes, their noise, how uneven they may be, and fourth moments: 4 x k. In parts: of all boxes at once, places in
+    all columns would fill the memory."""
+    k, variance, sums = len(centres), laplace_variance(boxes.scale), np.zeros((4, len(centres)))
+    step = max(1, _VALUES // (_PLACES * (len(boxes.middle) + k)))
+    for start in range(0, len(boxes.counts), step):
+        some = boxes.some(slice(start, start + step))
+        m = len(some.counts)
+        pairs = np.repeat(np.arange(m), _PLACES) * k + nearest(some.rows(rng, beside), centres)
+        share = np.bincount(pairs, minlength=m * k).reshape(m, k) / _PLACES
+        sums[0] += share.T @ some.counts
+        sums[1] += (share**2).sum(axis=0) * variance
+        sums[2] += (share * (1 - share)).T @ (some.counts**2 - variance)
+        sums[3] += (share**4).sum(axis=0) * variance**2
+    return sums

@@ -26,6 +26,7 @@ from covey.post.starts import plus_plus
 
 RERUNS = 10
 MOST_ROWS = 100_000  # that are made up; of more rows, each stands for several and the noise is as much smaller
+MOST_COUNTED = 1e30  # rows that boxes may have: squares of more overflow
 FARTHEST = 0.2  # a tenth of the domain: a radius beyond is no place
 WITHIN = 0.3  # of the variance of a box's width: what reruns on rows of one mixture do not see
 SAFETY = 1.5  # on the excess: made-up rows are easier to cluster than real ones
@@ -83,9 +84,14 @@ class MadeUp:
 
 def rerun(
     boxes: CountedBoxes, centres: Floats, objective: Objective, again: Again, *, rng: np.random.Generator
-) -> Reruns:
-    """Fit made-up rows again and again, and see how far the centres are from the best ones of those rows."""
+) -> Reruns | None:
+    """Fit made-up rows again and again, and see how far the centres are from the best ones of those rows.
+
+    None where no box has any.
+    """
     made = MadeUp.of(boxes, centres)
+    if not 0 < float(made.boxes.counts.sum()) < MOST_COUNTED:
+        return None
     places = likely_places(made.boxes, made.mixture)
     points, weights = places.points, places.parts * made.boxes.counts[places.box]
     best = _best(points, weights, centres, objective, rng)

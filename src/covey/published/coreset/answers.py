@@ -22,7 +22,7 @@ from covey.post.random import public_rng
 from covey.post.spreads import QUANTILE
 from covey.post.starts import sphere_packing
 from covey.public import Box
-from covey.published.errors import Known, from_boxes
+from covey.published.errors import MOST_NOISE, Known, from_boxes
 from covey.published.release import Release
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 USUAL_K = 8  # clusters of the mixture that says where rows are, where none were asked for
+MOST_CENTRES = 1_000
 UNKNOWN = "the noise of this coreset's weights, or where the rows of a point are, is not known"
 FARTHEST = 1e9  # half-widths of the domain: centres beyond are in other units
 LIFTED = (0.9, 1.15)  # of the true cost: what `auto` tells beyond four columns, where it is to be trusted
@@ -40,7 +41,8 @@ def places_of(coreset: Coreset) -> Places | None:
     if coreset.boxes is None:
         return None
     k = coreset.certificate.parameters.get("k")
-    centres = standing_clusters(coreset.boxes, k if isinstance(k, int) else USUAL_K, "k-means", public_rng(0))
+    many = k if isinstance(k, int) and k is not True and 1 <= k <= MOST_CENTRES else USUAL_K
+    centres = standing_clusters(coreset.boxes, many, "k-means", public_rng(0))
     return likely_places(coreset.boxes, fit_mixture(coreset.boxes, centres))
 
 
@@ -84,7 +86,7 @@ def _bracket(coreset: Coreset, centres: Floats, objective: Objective) -> Cost:
         for each in ("k-means", objective)
     )
     likely, noise = float(found.likely[0]), notes.get("cost_noise")
-    if coreset.spreads is None or not isinstance(noise, int | float):
+    if coreset.spreads is None or not isinstance(noise, int | float) or not 0 <= noise <= MOST_NOISE:
         return Cost(likely, math.nan, math.nan, UNKNOWN)
     if notes.get("cost_trusted") is not True:
         return Cost(likely, math.nan, math.nan, str(notes.get("cost_doubt", UNKNOWN)))
@@ -97,7 +99,10 @@ def _bracket(coreset: Coreset, centres: Floats, objective: Objective) -> Cost:
 
 def clustered(coreset: Coreset, objective: Objective, k: int, *, starts: int, random_state: int | None) -> Release:
     """k centres of a coreset, with the errors of their sizes and costs where its noise is known."""
-    number, tries = whole_number("k", k, least=1, most=1_000), whole_number("starts", starts, least=1, most=10_000)
+    number, tries = (
+        whole_number("k", k, least=1, most=MOST_CENTRES),
+        whole_number("starts", starts, least=1, most=10_000),
+    )
     rng = public_rng(random_state)
     if coreset.boxes is not None:
         found_centres = standing_clusters(coreset.boxes, number, objective, rng, starts=tries)

@@ -20,7 +20,7 @@ from covey.checks import check_objective, spreads_of, table, weights_of, whole_n
 from covey.errors import ParameterError
 from covey.geo.geojson import feature_collection, find_axes
 from covey.post.distances import Objective
-from covey.post.errors.boxes import CountedBoxes
+from covey.post.errors.boxes import MOST_COLUMNS, CountedBoxes
 from covey.post.errors.costs import Cost
 from covey.post.errors.mixture import Places
 from covey.post.random import public_rng
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from covey.published.coreset.compare import Alternative
 
 Floats = NDArray[np.float64]
+MOST_ROWS = 1e40  # that a point may stand for: squares of squares of more overflow
 
 
 class Coreset:
@@ -163,8 +164,10 @@ class Coreset:
 
     @cached_property
     def boxes(self) -> CountedBoxes | None:
-        """The cells and their noisy counts in [-1, 1]^d; None where a point has no cell or the noise is unknown."""
-        if self.cells is None or self.noise is None or not (self.cells > 0).all():
+        """The cells and their noisy counts in [-1, 1]^d; None where a point has no cell, or the noise is unknown, or
+        there are more than four columns, or the counts are absurd."""
+        many = len(self.columns) > MOST_COLUMNS or np.abs(self.weights).max() > MOST_ROWS
+        if many or self.cells is None or self.noise is None or not (self.cells > 0).all():
             return None
         return self.noise.boxes(self.scaled(self.points), self.cells / self._half, self.weights)
 

@@ -1,0 +1,46 @@
+"""A release says what is known of its errors, or why it is not; whatever the columns, rows and noise, there is one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from covey.fit.fit import fit
+from covey.post.random import public_rng
+
+
+@pytest.mark.parametrize("algorithm", ["grid", "hybrid"])
+@pytest.mark.parametrize("d", [5, 24])
+def test_cells_of_many_columns_tell_no_errors_and_take_no_longer(algorithm, d):
+    rows = public_rng(1).normal(0, 0.3, (500, d))
+    made = fit(rows, k=2, epsilon=1.0, bounds=(-1, 1), algorithm=algorithm, random_state=1)
+    assert made.errors is None
+    assert "four columns" in made.certificate.parameters["not_told"]["errors"]
+    assert len(made.sizes) == 2
+
+
+def test_a_grid_of_many_cells_says_that_they_are_many():
+    rows = public_rng(1).normal(0, 0.3, (500, 2))
+    made = fit(
+        rows, k=2, epsilon=9000.0, bounds=(-1, 1), algorithm="grid", algorithm_params={"theta": 0.1}, random_state=1
+    )
+    assert made.certificate.parameters["cells_per_axis"] > 1024
+    assert "cells" in made.certificate.parameters["not_told"]["errors"]
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 5000.0])
+@pytest.mark.parametrize("algorithm", ["auto", "grid"])
+@pytest.mark.parametrize("rows", [0, 1, 100])
+def test_full_errors_never_cost_a_release(algorithm, epsilon, rows):
+    data = public_rng(1).normal(0, 0.3, (rows, 2))
+    for seed in range(2 if epsilon > 1 else 4):
+        made = fit(data, k=3, epsilon=epsilon, bounds=(-1, 1), algorithm=algorithm, random_state=seed, errors="full")
+        known = made.errors
+        assert known is not None
+        assert (
+            (known.radii is None)
+            == (known.excess is None)
+            == ("places" in made.certificate.parameters.get("not_told", {}))
+        )
+        assert known.radii is None or len(known.radii) == 3
+        assert np.isfinite(known.excess or 0)
