@@ -18,6 +18,7 @@ from covey.events import Pure
 from covey.fit.fit import fit
 from covey.noise.mechanisms import DiscreteGaussian
 from covey.post.distances import nearest
+from covey.post.many import spread_costs
 from covey.post.random import public_rng
 from covey.public import Neighbours, resolve_bounds
 from covey.published.outside import ROWS_BY_BOUNDS
@@ -312,7 +313,10 @@ def test_costs_beyond_four_columns_count_what_lies_outside_the_subspace(d, delta
         model = covey.PrivateCoreset(5, method="auto", random_state=seed, **settings).fit(rows)
         assert model.release_.certificate.parameters["cost_trusted"]
         centres = np.array(model.release_.centres)
-        found = model.coreset_._costs(centres[None], "k-means")
+        coreset = model.coreset_
+        found = spread_costs(
+            coreset.points, coreset.weights, centres[None], objective="k-means", spreads=coreset.spreads
+        )
         assert found.plain[0] < 0.85 * cost(rows, centres)
         assert found.likely[0] == pytest.approx(cost(rows, centres), rel=0.15)
         assert model.coreset_.cost(centres, objective="k-median") == pytest.approx(
