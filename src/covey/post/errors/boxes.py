@@ -82,7 +82,7 @@ class CountedBoxes:
         """The same boxes with other counts."""
         return replace(self, counts=counts, variances=self.variances if variances is None else variances)
 
-    def some(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> CountedBoxes:
+    def some(self, which: NDArray[np.bool_] | NDArray[np.intp] | slice) -> CountedBoxes:
         parts = ("points", "widths", "counts", "variances", "thresholds", "scales")
         return replace(self, **{part: getattr(self, part)[which] for part in parts})
 

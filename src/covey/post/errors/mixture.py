@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from covey.post.distances import Floats, add_up, nearest
-from covey.post.errors.boxes import CountedBoxes
+from covey.post.errors.boxes import CountedBoxes, chunks
 from covey.post.random import public_rng
 
 ROUNDS = 15
@@ -149,6 +149,12 @@ def _lower_tail(low: Floats, high: Floats) -> tuple[Floats, Floats, NDArray[np.b
 
 def box_parts(boxes: CountedBoxes, mixture: Mixture) -> tuple[NDArray[np.intp], Floats, Floats]:
     """For each box the Gaussians near it, the part of its rows that each has there, and that of the background."""
+    found = [_parts(boxes.some(some), mixture) for some in chunks(len(boxes.counts), NEAREST)]
+    near, part, even = (np.concatenate(each) for each in zip(*found, strict=True))
+    return near, part, even
+
+
+def _parts(boxes: CountedBoxes, mixture: Mixture) -> tuple[NDArray[np.intp], Floats, Floats]:
     lower, upper = boxes.points - boxes.widths / 2, boxes.points + boxes.widths / 2
     near = _near(boxes.points, mixture)
     moments = box_moments(lower[:, None], upper[:, None], mixture.means[near], mixture.deviations[near])
