@@ -28,7 +28,8 @@ RERUNS = 10
 MOST_ROWS = 100_000  # that are made up; of more rows, each stands for several and the noise is as much smaller
 MOST_COUNTED = 1e30  # rows that boxes may have: squares of more overflow
 FARTHEST = 0.2  # a tenth of the domain: a radius beyond is no place
-WITHIN = 0.3  # of the variance of a box's width: what reruns on rows of one mixture do not see
+WITHIN = 0.15  # of the variance of a box's width: what reruns on rows of one mixture do not see of a place
+IN_COST = 1 / 3  # of that: centres are off together, and their costs less than each could be
 SAFETY = 1.5  # on the excess: made-up rows are easier to cluster than real ones
 _UPPER = 1.28  # the 90% quantile of a normal distribution
 
@@ -101,7 +102,7 @@ def rerun(
     extra = [float(weights @ what_is_paid(points, each, objective)) / least - 1 for each in found]
     moved = np.stack([each[_matched(best, each)] - best for each in found])
     rows, unseen = _unseen(boxes, centres)
-    away = float(rows @ unseen) * boxes.dimension / least  # what centres that far off cost more: rows x square
+    away = IN_COST * float(rows @ unseen) * boxes.dimension / least
     if objective == "k-median":
         away *= float(weights.sum()) / (2 * least)  # of distances: the square over twice the usual distance
     return Reruns(_radii(unseen, moved), _bound(extra) + SAFETY * away)
