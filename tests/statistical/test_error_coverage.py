@@ -128,7 +128,7 @@ def refits():
 
 
 def test_places_are_within_their_radius_and_with_radii_a_fifth_smaller_that_is_noticed(refits):
-    """Clusters are round and boxes small here: nearly all places hold, and nine in ten are within part of the radius."""
+    """Clusters are round here: nearly all places hold, and nine in ten are within a part of the radius."""
     away, _ = refits
     assert float((away <= 1).mean()) >= 0.95
     most, band = float(np.quantile(away, 0.9)), PLACES
