@@ -88,7 +88,7 @@ def test_after_a_ball_its_rows_no_longer_count():
     hits = trials = 0
     for _ in range(RUNS // 4):
         door = curator(engine, ADD, source, events=2)
-        found = one_part(door, GRID, [20, 5], [EPSILON] * 2, None, settings(ADD))
+        found = one_part(door, GRID, [20, 5], [EPSILON] * 2, None, settings(ADD)).coreset
         if found.points[0, 0] < 0:
             trials, hits = trials + 1, hits + (found.points[1, 0] > 0)
     odds = float(EPSILON) * (alone[1] - alone[0]) / WORTH

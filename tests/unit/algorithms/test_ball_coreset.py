@@ -15,6 +15,7 @@ from covey.budget.ledger.ledger import Ledger
 from covey.errors import ParameterError
 from covey.fit.fit import fit
 from covey.post.ball_rounds import FEW, Demand, ball_sizes, iterated_log, needed, recconcave_rows, shares
+from covey.post.many import spread_costs
 from covey.post.random import public_rng
 from covey.private.curator import Curator
 from covey.public import Neighbours
@@ -182,7 +183,9 @@ def costs_of(made, rows, objective):
     centres = np.array(made.centres)
     squares = np.square(rows.clip(-1, 1)[:, None] - centres).sum(axis=2).min(axis=1)
     true = squares.sum() if objective == "k-means" else np.sqrt(squares).sum()
-    return true, Coreset.of(made)._costs(centres[None], objective)
+    points = Coreset.of(made)
+    scaled, sets = points.scaled(points.points), points.scaled(centres[None])
+    return true, spread_costs(scaled, points.weights, sets, objective=objective, spreads=points.spreads)
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
