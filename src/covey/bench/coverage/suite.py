@@ -1,7 +1,8 @@
 """The sets on which intervals are tried: those of `covey bench utility` up to 16 columns, and others.
 
-The constants of src/covey/post/errors were chosen with rows of s1, unbalance, birch2, gowalla, california_roads, nyc
-pickups and house_rgb in view. `OTHERS` had no part in that; s2, s4, a3 and birch1 are relatives of sets that had.
+The constants of src/covey/post/errors were chosen with rows of s1, s4, unbalance, birch2, gowalla, california_roads,
+nyc and sf pickups, house_rgb and part of world_cities in view. s2, a3, birch1, flights, geolife, md_salary and
+twitter_west had no part in that; the first three are relatives of sets that had.
 """
 
 from __future__ import annotations
