@@ -7,7 +7,9 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
+from decimal import ROUND_CEILING, Context
 
+_UP = Context(prec=2, rounding=ROUND_CEILING)
 WIDTH = 88  # of paragraphs in a pipe, and the most on a terminal
 
 
@@ -72,9 +74,10 @@ def how_many(size: float | None) -> str:
     return "not released" if size is None else f"{round(size):,}"
 
 
-def plain(value: float) -> str:
-    """Two digits, without an exponent."""
-    return f"{float(f'{value:.2g}'):,.12f}".rstrip("0").rstrip(".")
+def plain(value: float, *, up: bool = False) -> str:
+    """Two digits, without an exponent. up : never less, for what is said to be "at most" or "within"."""
+    short = _UP.create_decimal(f"{value:.10g}") if up else f"{value:.2g}"  # what ten digits do not show is rounding
+    return f"{float(short):,.12f}".rstrip("0").rstrip(".")
 
 
 def listing(parts: Sequence[str]) -> str:

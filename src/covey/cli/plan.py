@@ -61,7 +61,7 @@ def _width(extent: str | None, bounds: Sequence[str], columns: int) -> float | N
     from covey.cli.options import read_bounds
     from covey.geo.geojson import find_axes, is_map
     from covey.public import Box
-    from covey.published.levels.words import METRES as DEGREE
+    from covey.published.sentences import METRES as DEGREE
 
     box = read_bounds(bounds, None)
     names = box.columns or ()

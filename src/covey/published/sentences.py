@@ -83,8 +83,7 @@ def of_costs(release: Release) -> list[str]:
 
 
 def excess_words(excess: float) -> str:
-    part = "0.1%" if excess < 0.001 else f"{float(f'{100 * excess:.2g}'):g}%"
-    return f"Up to {part} worse than without privacy, if no cluster was missed"
+    return f"Up to {plain(max(100 * excess, 0.1), up=True)}% worse than without privacy, if no cluster was missed"
 
 
 def cost_untold(objective: str, why: str) -> str:
@@ -128,16 +127,17 @@ def _reach(columns: Sequence[str], half: Sequence[float], radius: float, metres:
     axes = () if metres is None else find_axes(columns)
     others = [i for i in range(len(columns)) if i not in axes]
     if len(others) > FEW_COLUMNS:
-        return f"{plain(50 * radius)}% of each column's range"
-    parts = [] if metres is None else [length(metres)]
+        return f"{plain(50 * radius, up=True)}% of each column's range"
+    parts = [] if metres is None else [length(metres, up=True)]
     alone = len(columns) == 1
-    parts += [plain(radius * half[i]) if alone else f"{plain(radius * half[i])} in {columns[i]}" for i in others]
+    widths = [plain(radius * half[i], up=True) for i in others]
+    parts += widths if alone else [f"{width} in {columns[i]}" for i, width in zip(others, widths, strict=True)]
     return listing(parts)
 
 
-def length(metres: float) -> str:
+def length(metres: float, *, up: bool = False) -> str:
     """A length in metres or kilometres, to two digits."""
-    return f"{plain(metres)} m" if metres < 1000 else f"{plain(metres / 1000)} km"
+    return f"{plain(metres, up=up)} m" if metres < 1000 else f"{plain(metres / 1000, up=up)} km"
 
 
 def radii_in_metres(release: Release, lon: str | None = None, lat: str | None = None) -> list[float | None] | None:

@@ -90,7 +90,7 @@ def test_sizes_with_their_interval():
     assert size_words(None, None) == "not released"
 
 
-@pytest.mark.parametrize(("excess", "words"), [(0.05, "5%"), (0.0234, "2.3%"), (0.0001, "0.1%"), (2.25, "220%")])
+@pytest.mark.parametrize(("excess", "words"), [(0.05, "5%"), (0.0234, "2.4%"), (0.0001, "0.1%"), (2.25, "230%")])
 def test_an_excess_is_never_said_without_its_condition(excess, words):
     assert excess_words(excess) == f"Up to {words} worse than without privacy, if no cluster was missed"
 

@@ -89,10 +89,12 @@ def sizes_and_costs(cell: Cell, seed: int, *, timed: bool) -> Numbers:
 
 
 def flagged(release: Release) -> bool:
-    """Whether the certificate says that the coreset's costs are not to be trusted, or that rows were too few for it."""
+    """Whether the certificate says that the coreset's costs are not to be trusted, or that rows were too few for it.
+
+    `not_told` is about the release's own numbers: a coreset without cells tells costs that no release does.
+    """
     notes = release.certificate.parameters
-    untold = any("cost" in each for each in notes.get("not_told", {}))
-    return untold or notes.get("cost_trusted") is False or bool(notes.get("too_few_rows"))
+    return notes.get("cost_trusted") is not True or bool(notes.get("too_few_rows"))
 
 
 def places(cell: Cell, seed: int, *, timed: bool) -> Numbers:

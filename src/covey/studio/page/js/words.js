@@ -2,7 +2,7 @@
 
 const whole = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
 const fine = new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 3 });
-const rough = new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 2 });
+const upward = new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 2, roundingMode: "ceil" });
 const KM_PER_DEGREE = 111.32;
 
 export const count = (value) => whole.format(Math.round(value));
@@ -19,7 +19,10 @@ export function between(size, interval) {
   return `${count(size)} (${count(low)} to ${count(high)})`;
 }
 
-export const percent = (share) => (share < 0.001 ? "under 0.1%" : `${rough.format(100 * share)}%`);
+/** Two digits, never less: for what is said to be "at most" or "within". What ten digits do not show is rounding. */
+const most = (value) => upward.format(Number(value.toPrecision(10)));
+
+export const percent = (share) => (share < 0.001 ? "under 0.1%" : `${most(100 * share)}%`);
 
 /** "about a fifth" for a share between 0 and 1. */
 export function inWords(share) {
@@ -53,11 +56,11 @@ export function reach(radius, [, y], data) {
   const { lower, upper } = data.bounds;
   const [across, up] = drawn(data).map((column) => (column === null ? null : (radius * (upper[column] - lower[column])) / 2));
   if (!data.geographic) {
-    const parts = [across, up].map((width, i) => width !== null && `${rough.format(width)} in ${axes(data)[i]}`).filter(Boolean);
+    const parts = [across, up].map((width, i) => width !== null && `${most(width)} in ${axes(data)[i]}`).filter(Boolean);
     return `probably within ${parts.join(" and ")}`;
   }
   const km = KM_PER_DEGREE * Math.max(across * Math.cos((y * Math.PI) / 180), up);
-  return `probably within ${km < 1 ? `${rough.format(km * 1000)} m` : `${rough.format(km)} km`}`;
+  return `probably within ${km < 1 ? `${most(km * 1000)} m` : `${most(km)} km`}`;
 }
 
 /** A place in words: degrees on a map, values of the first two columns elsewhere. */
