@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from inspect import cleandoc
 from os import PathLike
 from textwrap import indent
@@ -83,7 +84,7 @@ class _Private(BaseEstimator):
 
     def _all_columns(self) -> bool:
         """Whether the bounds are by position, for all columns of the data, and not for columns chosen by name."""
-        return getattr(self.bounds, "columns", None) is None
+        return not isinstance(self.bounds, Mapping) and getattr(self.bounds, "columns", None) is None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -186,9 +187,9 @@ class KMeans(_Clusterer):
         The privacy budget of this fit; smaller is more private. Usual values: 0.1 to 3.
     delta : float or None, default=None
         None for pure epsilon, or the exceptional chance, well below 1/n, for algorithms that make use of one.
-    bounds : Box, Ball, pair of arrays, or pair of numbers, default=None
-        Public limits of each column, required: a `Box`, a `Ball`, a pair (lower, upper) of arrays, or a pair of numbers
-        for every column. Never computed from the rows.
+    bounds : Box, Ball, dict, list of pairs, pair of arrays, or pair of numbers, default=None
+        Public limits of each column, required: a `Box`, a `Ball`, {"lon": (low, high), ...}, a list with (low, high)
+        for each column, a tuple (lower, upper) of arrays, or of two numbers. Never computed from the rows.
     algorithm : str, default='auto'
         One of those that `covey algorithms` lists; "auto" is the default of docs/guide/auto.md.
     algorithm_params : dict or None, default=None

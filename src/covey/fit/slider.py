@@ -81,7 +81,7 @@ def fit_levels(
     ----------
     data : array, frame, Arrow table, or path
         The private rows, as for `KMeans.fit`; not on Spark.
-    bounds : Box, Ball, pair of arrays, or pair of numbers
+    bounds : Box, Ball, dict, list of pairs, pair of arrays, or pair of numbers
         Public limits of 1 to 4 columns, as in `KMeans`.
     levels : sequence of Level or of pairs of a name and an epsilon, default=USUAL_LEVELS
         The most private one first.
