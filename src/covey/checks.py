@@ -218,7 +218,7 @@ def column_ranges(bounds: Any, width: int) -> list[tuple[Any, Any]]:
     too large, and nothing would say so.
     """
     if not isinstance(bounds, list | tuple | np.ndarray):
-        raise ParameterError("bounds", "must be a Box, a Ball, ranges by the names of columns, or a pair (lower, upper)")
+        raise ParameterError("bounds", "must be a Box, a Ball, ranges by names of columns, or a pair (lower, upper)")
     ranges = [tuple(each) for each in bounds if np.shape(_numbers(each)) == (2,)]
     if not len(ranges) == len(bounds) == width:
         return _between_corners(bounds, width)
@@ -262,8 +262,8 @@ def _between_corners(bounds: Any, width: int) -> list[tuple[Any, Any]]:
     if len(ends) != 2 or any(each.shape not in {(), (1,), (width,)} for each in ends):
         raise ParameterError(
             "bounds",
-            f"must have one range for each of {width} columns, [(low, high), ...], or be a pair (lower, upper) of numbers "
-            f"or of arrays with {width} numbers each",
+            f"must have one range for each of {width} columns, [(low, high), ...], or be a pair (lower, upper) of "
+            f"numbers, or of arrays with {width} numbers each",
         )
     lower, upper = (np.broadcast_to(each, (width,)).tolist() for each in ends)
     return list(zip(lower, upper, strict=True))
