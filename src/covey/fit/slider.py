@@ -25,6 +25,7 @@ from covey.checks import amount, whole_number
 from covey.errors import CoveyError, ParameterError
 from covey.events import float_at_least
 from covey.fit.cap import each_row
+from covey.fit.caution import warn_before
 from covey.fit.fit import open_ledger, seed_of
 from covey.fit.session import Progress, Session
 from covey.fit.zones import Thinning, read_zones
@@ -139,6 +140,7 @@ def fit_levels(
     stored = session.stored()
     if stored is not None:
         return from_json(stored)
+    warn_before(promise, who, columns=table.names, used=domain.columns)
     table.check_numeric(domain.columns if table.names is not None else None)
     try:
         return _run(

@@ -27,7 +27,7 @@ def words_of(release: Release, names: Sequence[str] | None = None) -> list[str]:
         why = not_told(release).get("errors")
         return [] if why is None else [f"How far off these numbers are cannot be told: {why}."]
     labels = names or [str(i) for i in range(len(release.centres))]
-    return [*_intervals(release.errors), *_doubts(release.errors, labels), *_places(release.errors), *of_costs(release)]
+    return [*_intervals(release.errors), *doubts(release, labels), *_places(release.errors), *of_costs(release)]
 
 
 def not_told(release: Release) -> dict[str, str]:
@@ -47,8 +47,11 @@ def often(level: float) -> str:
     return f"{plain(10 * level)} times in 10"
 
 
-def _doubts(errors: Errors, names: Sequence[str]) -> list[str]:
-    doubted = [name for name, doubt in zip(names, errors.doubtful or (), strict=False) if doubt]
+def doubts(release: Release, names: Sequence[str] | None = None) -> list[str]:
+    """One sentence on centres that may be only noise, if there are any."""
+    labels = names or [str(i) for i in range(len(release.centres))]
+    known = () if release.doubtful is None else release.doubtful
+    doubted = [name for name, doubt in zip(labels, known, strict=False) if doubt]
     if not doubted:
         return []
     return [f"{'Centres' if len(doubted) > 1 else 'Centre'} {listing(doubted)} {NOISE}."]
