@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,11 +50,11 @@ class Ground:
             return found
         feet, over = self._feet(self._scaled(found[wrong]))
         found[wrong] = np.nan
-        for rank in range(feet.shape[1]):
-            for margin in (*MARGINS, 0.0):
-                for way in (over[:, rank, 0], over[:, rank, 1], -over[:, rank, 1]):
-                    left = np.flatnonzero(np.isnan(found[wrong, 0]))
-                    self._take(found, wrong[left], feet[left, rank] + margin * way[left])
+        for rank, margin, way in product(range(feet.shape[1]), (*MARGINS, 0.0), range(over.shape[2])):
+            left = np.flatnonzero(np.isnan(found[wrong, 0]))
+            if left.size == 0:
+                return found
+            self._take(found, wrong[left], feet[left, rank] + margin * over[left, rank, way])
         left = wrong[np.isnan(found[wrong, 0])]
         if left.size and len(self.some):
             squares = np.square(self._scaled(places[left])[:, None] - self._scaled(self.some)).sum(axis=2)
@@ -106,18 +107,19 @@ class Ground:
         return start[which] + share[:, None] * way[which], across[which]
 
     def _feet(self, places: Floats) -> tuple[Floats, Floats]:
-        """The nearest points of the nearest edges, in half-widths: places x edges x 2; and two ways over each, on from
-        the place and straight across."""
+        """The nearest points of the nearest edges, in half-widths: places x edges x 2; and ways over each: on from the
+        place, and straight across to either side."""
         start, way = self._borders
         square = np.maximum(np.square(way).sum(axis=1), 1e-300)
         many = min(_NEAREST, len(start))
-        found, over = np.empty((len(places), many, 2)), np.empty((len(places), many, 2, 2))
+        found, over = np.empty((len(places), many, 2)), np.empty((len(places), many, 3, 2))
         for i, place in enumerate(places):
             share = np.clip(((place - start) * way).sum(axis=1) / square, 0, 1)
             feet = start + share[:, None] * way
             near = np.argsort(np.square(feet - place).sum(axis=1), kind="stable")[:many]
             found[i] = feet[near]
-            over[i] = np.stack([_unit(feet[near] - place), _unit(way[near][:, ::-1] * (-1.0, 1.0))], axis=1)
+            across = _unit(way[near][:, ::-1] * (-1.0, 1.0))
+            over[i] = np.stack([_unit(feet[near] - place), across, -across], axis=1)
         return found, over
 
 

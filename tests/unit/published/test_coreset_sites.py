@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covey import Certificate, Coreset, FormatError, ParameterError, Release
@@ -118,6 +118,7 @@ def test_without_a_limit_that_matters_it_is_as_good_as_ever(objective):
 # --- what always holds ------------------------------------------------------------------------------------------------
 
 
+@settings(max_examples=25)
 @given(
     st.integers(0, 10**6),
     st.integers(1, 5),
@@ -129,7 +130,7 @@ def test_without_a_limit_that_matters_it_is_as_good_as_ever(objective):
 def test_centres_are_where_they_may_be_and_what_stands_is_kept(seed, new, fixed, objective, city, signed):
     coreset, rng = points(seed, 30, signed=signed), np.random.default_rng(seed)
     depots = rng.uniform(-1, 1, (fixed, 2)) / 3  # some stand in the park
-    limits = {"forbidden": PARK, "fixed": depots if fixed else None, "allowed": CITY if city else None}
+    limits = {"forbidden": PARK, "fixed": depots if fixed else None, "allowed": CITY if city else None, "starts": 3}
     found = find(coreset, objective, new + fixed, **limits)
     centres = np.array(found.centres)
     assert np.array_equal(centres[:fixed], depots)
