@@ -268,3 +268,47 @@ def test_regions_that_are_none_and_unknown_limits():
         points(1).kmeans(2, forbiden=PARK)
     with pytest.raises(ParameterError, match="lon"):
         Coreset([[0.0]], [1.0], columns=["x"], certificate=certificate([-1.0], [1.0])).kmeans(1, forbidden=PARK)
+
+
+# --- comparisons and metres -------------------------------------------------------------------------------------------
+
+
+def test_what_stands_is_admissible_wherever_it_is():
+    coreset, depot = boxed(), [0.1, 0.1]
+    sets = {"stands": [depot, [0.5, 0.5]], "moved": [[0.1, 0.11], [0.5, 0.5]]}
+    rows = {row.name: row for row in coreset.compare(sets, forbidden=PARK, fixed=[depot])}
+    assert rows["stands"].admissible
+    assert rows["moved"].reason == "site 0 inside the forbidden region"
+    assert not any(row.admissible for row in coreset.compare(sets, forbidden=PARK))
+
+
+def test_the_mean_way_is_in_metres():
+    north = certificate([-74.1, 59.9], [-73.9, 60.1])
+    coreset = Coreset([[-74.05, 60.0], [-74.0, 60.05]], [3.0, 1.0], columns=["lon", "lat"], certificate=north)
+    way = coreset.mean_way([[-74.0, 60.0]])
+    assert way.cost == pytest.approx((3 * 0.05 * 111_320 / 2 + 0.05 * 111_320) / 4, rel=1e-3)  # at 60 degrees, half
+    assert np.isnan(way.low)
+    assert way.why
+    assert coreset.mean_way([[-74.0, 60.0]], lon="lat", lat="lon").cost != way.cost
+    with pytest.raises(ParameterError, match="one set"):
+        coreset.mean_way([[[-74.0, 60.0]]])
+
+
+def test_the_mean_way_has_an_interval_where_noise_is_known():
+    way = boxed().mean_way([[-0.5, -0.5], [0.0, 0.0], [0.5, 0.5]])
+    assert way.why is None
+    assert way.low < 0.1 * np.sqrt(np.pi / 2) * 111_320 < way.high  # the mean of a round normal cloud
+
+
+@pytest.mark.parametrize("columns", [("x", "y"), ("lon", "age", "lat"), ("lon",)])
+def test_what_is_no_map_has_no_metres(columns):
+    coreset = points(1, columns=columns)
+    assert coreset.mean_way([[0.0] * len(columns)]) is None
+
+
+def test_metres_need_degrees_and_rows():
+    utm = certificate([0.0, 0.0], [50_000.0, 50_000.0])
+    wide = Coreset([[100.0, 200.0]], [3.0], columns=["lon", "lat"], certificate=utm)
+    assert wide.mean_way([[0.0, 0.0]]) is None
+    empty = Coreset([[0.1, 0.2]], [-3.0], columns=["lon", "lat"], certificate=certificate())
+    assert empty.mean_way([[0.0, 0.0]]) is None

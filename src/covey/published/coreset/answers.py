@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import msgspec
@@ -11,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from covey.checks import numbers, whole_number
 from covey.errors import ParameterError
-from covey.post.distances import Objective
+from covey.geo.geojson import metres_of_half
+from covey.post.distances import Objective, cost
 from covey.post.errors.costs import Cost, cost_interval, difference_interval
 from covey.post.errors.mixture import Places, fit_mixture, likely_places
 from covey.post.kmeans import weighted_kmeans
@@ -82,6 +84,25 @@ def difference_with_interval(coreset: Coreset, centres: ArrayLike, others: Array
         return difference_interval(coreset.boxes, coreset.places, one, other, objective)
     plain = [float(likely_costs(coreset, each[None], objective)[0]) for each in (one, other)]
     return Cost(plain[0] - plain[1], math.nan, math.nan, UNKNOWN)
+
+
+def mean_way(coreset: Coreset, centres: ArrayLike, lon: str | None, lat: str | None) -> Cost | None:
+    """The k-median cost of a row in metres, on a plane that touches the middle of the map."""
+    sites = check_centres(centres, coreset)
+    if sites.ndim != 2:
+        raise ParameterError("centres", "must be one set of centres (k, d)")
+    stretch = metres_of_half(coreset.columns, coreset._middle, coreset._half, lon, lat)
+    if stretch is None or coreset.total <= 0:
+        return None
+    sites = coreset.scaled(sites) * stretch
+    if coreset.boxes is not None and coreset.places is not None:
+        boxes = replace(coreset.boxes, points=coreset.boxes.points * stretch, widths=coreset.boxes.widths * stretch)
+        found = cost_interval(boxes, coreset.places._replace(points=coreset.places.points * stretch), sites, "k-median")
+    else:
+        plain = cost(coreset.scaled(coreset.points) * stretch, coreset.weights, sites, "k-median")
+        found = Cost(plain, math.nan, math.nan, UNKNOWN)
+    metres, low, high = (each if math.isnan(each) else max(0.0, each / coreset.total) for each in found[:3])
+    return Cost(metres, low, high, found.why)
 
 
 def _bracket(coreset: Coreset, centres: Floats, objective: Objective) -> Cost:

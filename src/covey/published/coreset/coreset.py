@@ -210,6 +210,11 @@ class Coreset:
         chosen = check_objective(self.objective if objective is None else objective)
         return answers.difference_with_interval(self, centres, others, chosen)
 
+    def mean_way(self, centres: ArrayLike, *, lon: str | None = None, lat: str | None = None) -> Cost | None:
+        """The mean distance of a row to the nearest of the centres (k, d), straight over a map of two columns in
+        degrees: (metres, low, high, why), as `cost` tells it. None where the columns are no map."""
+        return answers.mean_way(self, centres, lon, lat)
+
     def kmeans(self, k: int, *, starts: int = 30, random_state: int | None = None, **limits: Unpack[Limits]) -> Release:
         """k centres by k-means, for any k, as often as wanted: nothing further is spent.
 
@@ -242,6 +247,7 @@ class Coreset:
         *,
         allowed: Any = None,
         forbidden: Any = None,
+        fixed: ArrayLike | None = None,
         objective: Objective = "k-median",
         lon: str | None = None,
         lat: str | None = None,
@@ -249,7 +255,8 @@ class Coreset:
         """Alternatives (sets of centres, by name or in a list) as rows, the best admissible one first.
 
         allowed, forbidden : GeoJSON regions, as documents or paths. A set with a site outside what is allowed, or
-        inside or on the border of what is forbidden, is not admissible, and the row says why.
+        inside or on the border of what is forbidden, is not admissible, and the row says why. fixed : places that stand
+        already, and may, wherever they are.
         """
         from covey.published.coreset.compare import compare
 
@@ -258,6 +265,7 @@ class Coreset:
             alternatives,
             allowed=allowed,
             forbidden=forbidden,
+            fixed=fixed,
             objective=check_objective(objective),
             lon=lon,
             lat=lat,
