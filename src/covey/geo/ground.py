@@ -15,7 +15,8 @@ from covey.geo.geojson import Region
 Floats = NDArray[np.float64]
 MARGINS = (1e-4, 1e-7, 1e-10)  # half-widths between a place and a border: the first is right even in printed digits
 _NEAREST = 8  # edges that a place is moved to
-_ALONG = 1024  # places along all borders that are looked at, at least
+_ALONG = 1024  # places along all borders that are looked at, about
+_PAIRS = 1 << 24  # of such places and edges, or fewer places are
 _PER_AXIS = 32  # of places anywhere in the bounds
 
 
@@ -104,7 +105,8 @@ class Ground:
         which = np.repeat(np.arange(len(many)), many)
         share = (np.arange(len(which)) - np.repeat(np.cumsum(many) - many, many) + 0.5) / many[which]
         across = _unit(way[:, ::-1] * (-1.0, 1.0))
-        return start[which] + share[:, None] * way[which], across[which]
+        step = 1 + len(which) // max(_ALONG // 4, min(4 * _ALONG, _PAIRS // len(start)))
+        return (start[which] + share[:, None] * way[which])[::step], across[which][::step]
 
     def _feet(self, places: Floats) -> tuple[Floats, Floats]:
         """The nearest points of the nearest edges, in half-widths: places x edges x 2; and ways over each: on from the

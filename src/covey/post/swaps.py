@@ -29,9 +29,9 @@ Onto = Callable[[Floats], Floats]  # the nearest places where a centre may be; n
 
 
 def cells_of(points: Floats, weights: Floats) -> Cells:
-    """Weighted points, or of very many as many buckets of neighbours."""
-    counts = weights != 0
-    cells = Cells.of_points(points[counts], weights[counts])
+    """Weighted points, the heaviest of weight 1, or of very many as many buckets of neighbours."""
+    counts, heaviest = weights != 0, float(np.abs(weights).max(initial=0.0)) or 1.0
+    cells = Cells.of_points(points[counts], weights[counts] / heaviest)
     return cells.merged(MOST_CELLS) if len(cells) > 2 * MOST_CELLS else cells
 
 

@@ -1,8 +1,10 @@
 """Where something may be built, and the nearest such place."""
 
+import time
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covey.geo.geojson import Region
@@ -84,6 +86,18 @@ def test_where_nothing_is_left_nothing_is_found():
     assert len(ground(CITY, CITY).some) == 0
 
 
+def test_a_coast_of_very_many_corners_takes_no_time():
+    turn = np.linspace(0, 2 * np.pi, 20_000, endpoint=False)
+    radius = 0.6 + 0.05 * np.sin(400 * turn)
+    ring = np.stack([radius * np.cos(turn), radius * np.sin(turn)], axis=1)
+    coast = Region.read({"type": "Polygon", "coordinates": [ring.tolist()]})
+    here = Ground(None, coast, np.zeros(2), np.ones(2))
+    before = time.process_time()
+    assert here.holds(here.some).all()
+    assert here.holds(here.nearest(np.random.default_rng(0).uniform(-1, 1, (100, 2)))).all()
+    assert time.process_time() - before < 60  # about 3 s
+
+
 corner = st.floats(-1.5, 1.5)
 
 
@@ -93,6 +107,7 @@ def boxes(draw):
     return square(west, south, east + 0.02, north + 0.02)
 
 
+@settings(max_examples=40)
 @given(st.lists(boxes(), min_size=1, max_size=4), st.lists(boxes(), max_size=2), st.integers(0, 10**6))
 def test_the_nearest_place_may_be_built_on_and_lies_in_the_bounds(forbidden, allowed, seed):
     here = Ground(region(*allowed) if allowed else None, region(*forbidden), np.zeros(2), np.ones(2))

@@ -48,7 +48,7 @@ def test_an_exchange_costs_what_it_says(objective):
         for out in range(2):
             swapped = now.copy()
             swapped[out] = place
-            price = cost(points, weights, np.vstack([stands, places[swapped]]), objective)
+            price = cost(points, weights / np.abs(weights).max(), np.vstack([stands, places[swapped]]), objective)
             assert after[place, out] == pytest.approx(price, abs=1e-9)
 
 
@@ -124,4 +124,13 @@ def test_very_many_points_are_put_together():
     points, weights = rng.uniform(-1, 1, (20_000, 2)), rng.laplace(1, 3, 20_000)
     cells = cells_of(points, weights)
     assert len(cells) <= MOST_CELLS
-    assert cells.weights.sum() == pytest.approx(weights.sum())
+    assert cells.weights.sum() == pytest.approx(weights.sum() / np.abs(weights).max())
+
+
+@pytest.mark.parametrize("weight", [0.0, 1e300, 1e-300])
+def test_weights_of_any_size_have_an_answer(weight):
+    points, _, places, stands = scene(1)
+    weights = np.full(len(points), weight)
+    found = chosen(points, weights, places, stands, new=2, objective="k-median")
+    assert len(set(found)) == 2
+    settle(cells_of(points, weights), places[found], given=stands, objective="k-means", onto=lambda x: x)
