@@ -44,7 +44,7 @@ OPTIONS = {  # what the command line calls the parameters of the library
         for name in (
             *("epsilon", "delta", "bounds", "algorithm", "method", "objective", "neighbours", "dataset"),
             *("lon", "lat", "plot", "sample", "person", "zones", "engine", "key", "centers", "n"),
-            *("basemap", "port", "host", "error", "extent"),
+            *("basemap", "port", "host", "error", "extent", "allowed", "forbidden", "candidates", "fixed"),
         )
     },
     "rows_per_person": "--rows-per-person",

@@ -16,11 +16,15 @@ AT_AN_END = 0.02  # of a column's range: a centre this near to its end is taken 
 
 def show_release(release: Release) -> None:
     """Everything about a release that a person wants to know, on stdout."""
+    from covey.published.sentences import constraint_words
+
     certificate = release.certificate
     chosen = certificate.parameters.get("chosen")
     algorithm = certificate.algorithm + (f" ({chosen})" if chosen else "")
     sys.stdout.write(f"{release.objective} by {algorithm}: {len(release.centres)} centres to publish\n\n")
     show_centres(release)
+    if limits := constraint_words(release):
+        sys.stdout.write(f"\n{paragraph(' '.join(limits))}\n")
     outside = release.rows_outside
     if outside is not None:
         sys.stdout.write(f"\n{paragraph(str(outside))}\n")
