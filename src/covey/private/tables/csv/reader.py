@@ -54,6 +54,7 @@ class CsvPart(Sealed):
             header = csv_records.read_header(file)
         if not header.strip() or len(header) > LONGEST_HEADER:
             raise DataError(f"data: {str(path)!r} has no header line that names its columns")
+        self._header = header if header.endswith(b"\n") else header + b"\n"
         self._returns = header.endswith(b"\r\n")
         header = header.rstrip(b"\r\n")
         if b"\r" in re.sub(rb'"[^"]*"', b"", header):  # perhaps the whole file, and every row a name to publish
@@ -97,6 +98,20 @@ class CsvPart(Sealed):
 
     def rows(self) -> int:
         return sum(_count(block, len(self.names)) for block in self._blocks(BLOCK))
+
+    def some(self, keep: NDArray[np.bool_]) -> bytes:
+        """Records to the byte, which must not be too long to have been read whole."""
+        found, done = [self._header], 0
+        for block in self._blocks(BLOCK):
+            ends = csv_records.record_ends(block)
+            starts = np.concatenate([[0], ends[:-1]])
+            if len(self.names) > 1:
+                rows = ~_empty(block, ends)
+                starts, ends = starts[rows], ends[rows]
+            chosen = keep[done : done + len(ends)]
+            found += [block[a:b] for a, b in zip(starts[chosen].tolist(), ends[chosen].tolist(), strict=True)]
+            done += len(ends)
+        return b"".join(found)
 
     def _blocks(self, size: int) -> Iterator[bytes]:
         with opened(self.path) as file:
