@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from covey.errors import DataError
 from covey.fit.node import thin_file
 from covey.fit.zones import Zones, keeping
 from covey.geo.geojson import Region
@@ -198,7 +199,7 @@ CELLS = [
 
 def written(cell: str, pick: random.Random) -> str:
     """As a writer writes it, or, now and then, as none should."""
-    if pick.random() < 0.05:
+    if pick.random() < 0.2:
         return cell
     return '"' + cell.replace('"', '""') + '"' if set(cell) & set(',"\r\n') or pick.random() < 0.2 else cell
 
@@ -211,23 +212,32 @@ def test_the_page_reads_and_sends_the_records_that_the_command_does(run: Runner,
     zones = {"type": "Feature", "properties": {"epsilon": 0.1}, "geometry": far}
     while len(texts) < 150:
         end = pick.choice(["\n", "\r\n"])
-        rows = [[written(pick.choice(CELLS), pick) for _ in range(3 + (pick.random() < 0.05))] for _ in range(8)]
+        rows = [
+            [
+                written(pick.choice(CELLS if pick.random() < 0.4 else CELLS[:4]), pick)
+                for _ in range(3 + (pick.random() < 0.05))
+            ]
+            for _ in range(8)
+        ]
         lines = ["lon,note,lat", "1.5,x,2.5", *(",".join(row) for row in rows), *([""] if pick.random() < 0.3 else [])]
         text = end.join(lines) + (end if pick.random() < 0.7 else "")
         file = tmp_path / "track.csv"
         file.write_bytes(text.encode())
-        upload = thin_file(file, zones, epsilon=1.0)
         texts.append(text)
-        expected.append([upload.rows, upload.unplaced, upload.content.decode()])
+        try:
+            upload = thin_file(file, zones, epsilon=1.0)
+            expected.append([upload.rows, upload.unplaced, upload.content.decode()])
+        except DataError:  # for a quote
+            expected.append(None)
+    assert 15 < expected.count(None) < 75
+    assert sum(each[0] - each[1] for each in expected if each) > 3 * len(texts)  # rows that leave
     body = """return given.map((text) => {
-        const track = readTrack("track.csv", new TextEncoder().encode(text));
+        let track;
+        try { track = readTrack("track.csv", new TextEncoder().encode(text)); } catch { return null; }
         const { xs } = places(track, findAxes(track.names));
         const leaves = [...xs].map((x) => !Number.isNaN(x));
         const sent = parts(track, leaves).map((part) => (part.at ? Buffer.from(part).toString() : part));
         return [leaves.length, leaves.filter((each) => !each).length, sent.join("")];
     })"""
     for text, found, ours in zip(texts, run(body, texts), expected, strict=True):
-        assert found[:2] == ours[:2], text
-        assert found[2].rstrip('"\n') == ours[2].rstrip('"\n'), (
-            text
-        )  # a quote that nobody closed may be closed at the end
+        assert found == ours, text

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from covey.cli.options import check_outputs
-from covey.errors import DataError
+from covey.errors import DataError, NotNumericError
 from covey.text import paragraph, plain, printable, show_table
 
 if TYPE_CHECKING:
@@ -55,7 +55,10 @@ def thin(*, track: str, zones: str, epsilon: float, out: str, lon: str | None, l
     from covey.files import write_whole
     from covey.fit.node import thin_file
 
-    upload = thin_file(track, zones, epsilon=epsilon, lon=lon, lat=lat)
+    try:
+        upload = thin_file(track, zones, epsilon=epsilon, lon=lon, lat=lat)
+    except NotNumericError as error:
+        raise click.UsageError(f"--lon, --lat: {str(error).partition(': ')[2]}") from None
     write_whole(out, upload.content)
     show(upload, epsilon=epsilon, out=out, zones=zones)
 

@@ -239,6 +239,13 @@ MUTANTS = (
         killer="unit/cli/test_cli_thin.py::test_whole_records_leave_to_the_byte_and_rows_of_a_zone_by_coins",
     ),
     mutant(
+        "node-sends-what-a-quote-took-in",
+        "a row with an open quote is sent together with the rows of a zone that stand in its last cell",
+        "private.tables.csv.reader:CsvPart.some",
+        {"""if b'"' in block and not csv_records.is_whole(block):""": "if False:"},
+        killer="unit/cli/test_cli_thin.py::test_a_row_that_may_carry_others_away_in_a_cell_is_refused",
+    ),
+    mutant(
         "node-releases-add-up",
         "what a node's rows are promised is said to grow in proportion to the releases, which share one throw of coins",
         "fit.node:Share.promised",

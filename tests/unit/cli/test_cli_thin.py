@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
+import random
 from pathlib import Path
 
 import pandas as pd
@@ -12,6 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from covey.cli.main import cli, main
+from covey.errors import CoveyError
 
 HEADER = b"time,lon,lat,note\r\n"
 
@@ -142,6 +146,59 @@ def test_tracks_of_gpx_and_points_of_geojson_become_csv(tmp_path: Path, mine: Pa
         assert out.read_text() == content
 
 
+def test_a_track_of_several_blocks_keeps_its_records_whole(tmp_path: Path, mine: Path) -> None:
+    """Compressed, with cells of several lines, an empty line, no newline at the end, and a record beyond all bounds."""
+    text = 'x, ""y""\n' * 40
+    kept = [f'{i},3.25,3.25,"{text}"\n'.encode() for i in range(20_000)]
+    far = b'7,3.25,3.25,"' + b"z" * 2**21 + b'"\n'  # a row of missing values, as every reader of Covey has it
+    track, out = tmp_path / "track.csv.gz", tmp_path / "upload.csv"
+    track.write_bytes(gzip.compress(b"id,lon,lat,note\n" + b"".join([*kept, b"\n", far, *kept])[:-1], compresslevel=1))
+    done = thin(track, mine, out)
+    assert "never sent: 1." in done.output
+    assert out.read_bytes() == b"id,lon,lat,note\n" + b"".join([*kept, *kept])
+
+
+@pytest.mark.parametrize("note", ['"open', 'in"side', '"closed" late'])
+def test_a_row_that_may_carry_others_away_in_a_cell_is_refused(tmp_path: Path, mine: Path, note: str) -> None:
+    track = tmp_path / "track.csv"
+    track.write_bytes(HEADER + f"1,3.25,3.25,{note}\r\n".encode() + b"".join(records(3, 3)))
+    refused = thin(track, mine, tmp_path / "upload.csv")
+    assert "a quote in a row is misplaced or never closed" in str(refused.exception)
+    assert not (tmp_path / "upload.csv").exists()
+
+
+def damaged(content: bytes, pick: random.Random) -> bytes:
+    found = bytearray(content)
+    for _ in range(pick.randint(1, 4)):
+        at = pick.randrange(len(found) + 1)
+        found[at : at + pick.choice([0, 1, 30])] = pick.choice(
+            [b"", b'"', b"\n", b"\x00", b"\xff", b"&", b"<", b"1e999", b"[" * 99]
+        )
+    return bytes(found)
+
+
+def test_a_damaged_track_is_refused_or_read_and_never_sent_with_more_than_it_holds(tmp_path: Path, mine: Path) -> None:
+    pick, table = random.Random(3), io.BytesIO()
+    pq.write_table(pa.table({"lon": [3.25, 1.5], "lat": [3.25, 1.5]}), table)
+    points = {"type": "FeatureCollection", "features": [{"geometry": {"coordinates": [3.25, 3.25]}}] * 3}
+    good = {
+        ".gpx": GPX.encode(),
+        ".geojson": json.dumps(points).encode(),
+        ".csv": HEADER + b"".join(records(3, 3)),
+        ".parquet": table.getvalue(),
+    }
+    for i in range(400):
+        ending = pick.choice(list(good))
+        track, out = tmp_path / f"{i}{ending}", tmp_path / f"{i}.upload.csv"
+        content = damaged(good[ending], pick)
+        track.write_bytes(content)
+        done = thin(track, mine, out)
+        assert done.exit_code == 0 or isinstance(done.exception, CoveyError | SystemExit), (content, done.exception)
+        assert out.exists() == (done.exit_code == 0)
+        if out.exists() and ending == ".csv":
+            assert all(line in content for line in out.read_bytes().splitlines())
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -164,7 +221,8 @@ def test_a_document_that_is_no_plain_gpx_is_refused(tmp_path: Path, mine: Path, 
         (["--epsilon", "0.5"], "--zones: a zone's epsilon must be below"),
         (["--out", "upload.parquet"], "--out: what is sent is a CSV"),
         (["--out", "track.csv"], "is another file of this command"),
-        (["--lon", "note"], "note"),
+        (["--lon", "note"], "--lon, --lat: column 'note' is not numeric"),
+        (["--lon", "east"], "--lon: name the column that is the longitude"),
         (["--zones", "none.geojson"], "--zones: cannot read"),
     ],
 )

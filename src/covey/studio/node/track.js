@@ -2,6 +2,7 @@
 
 const NUMBER = /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/;
 const USUAL = [["lon", "lng", "long", "longitude", "x_lon"], ["lat", "latitude", "y_lat"]];
+const MISPLACED = "A quote in the file is misplaced or never closed, so rows may run together; mend it first.";
 export const LARGEST_FILE = 500_000_000;
 
 /** The track in a file: the names of its columns, its bytes, and where its records begin and end. Points and GPX become CSV. */
@@ -34,20 +35,23 @@ function scan(text, start) {
   const cells = [];
   for (let place = start; ;) {
     const from = place;
-    if (text[place] === '"') {
+    const inQuotes = text[place] === '"';
+    if (inQuotes) {
       place += 1;
       while (place < text.length && (text[place] !== '"' || text[place + 1] === '"')) place += text[place] === '"' ? 2 : 1;
+      if (place >= text.length) throw new Error(MISPLACED);
       place += 1;
     }
-    while (place < text.length && text[place] !== "," && text[place] !== "\n") place += 1;
-    cells.push([from, Math.min(place, text.length)]);
+    for (; place < text.length && text[place] !== "," && text[place] !== "\n"; place += 1) {
+      if (text[place] === '"' || (inQuotes && text[place] !== "\r")) throw new Error(MISPLACED);
+    }
+    cells.push([from, place]);
     if (place >= text.length || text[place] === "\n") return { cells, end: Math.min(place + 1, text.length) };
     place += 1;
   }
 }
 
-/** A cell's value. What stands behind a closing quote belongs to it. */
-const unquoted = (cell) => (cell.startsWith('"') ? cell.replace(/^"((?:[^"]|"")*)"?/, (_, inner) => inner.replaceAll('""', '"')) : cell);
+const unquoted = (cell) => (cell.startsWith('"') ? cell.replace(/^"|"$/g, "").replaceAll('""', '"') : cell);
 
 /** Which columns are longitude and latitude by their names; -1 where that is not clear. */
 export const findAxes = (names) => USUAL.map((usual) => {
@@ -62,7 +66,7 @@ export function places({ text, names, records }, axes) {
   records.forEach(([start], i) => {
     const { cells } = scan(text, start);
     const whole = cells.length === names.length;
-    const [x, y] = axes.map((axis) => (whole ? unquoted(text.slice(...cells[axis])) : "")).map((cell) => (NUMBER.test(cell) ? Number(cell) : NaN));
+    const [x, y] = axes.map((axis) => (whole ? unquoted(text.slice(...cells[axis]).trim()) : "")).map((cell) => (NUMBER.test(cell) ? Number(cell) : NaN));
     if (Math.abs(x) <= 180 && Math.abs(y) <= 90) [xs[i], ys[i]] = [x, y];
   });
   return { xs, ys };

@@ -100,9 +100,16 @@ class CsvPart(Sealed):
         return sum(_count(block, len(self.names)) for block in self._blocks(BLOCK))
 
     def some(self, keep: NDArray[np.bool_]) -> bytes:
-        """Records to the byte, which must not be too long to have been read whole."""
+        """Records to the byte, none of those that are too long to be read whole.
+
+        Refuses a file in which a quote is misplaced or left open: a row could carry others away in one of its cells.
+        """
         found, done = [self._header], 0
-        for block in self._blocks(BLOCK):
+        for block in self._blocks(BLOCK, mend=False):
+            if b'"' in block and not csv_records.is_whole(block):
+                raise DataError(
+                    "data: a quote in a row is misplaced or never closed, so rows may run together; mend it"
+                )
             ends = csv_records.record_ends(block)
             starts = np.concatenate([[0], ends[:-1]])
             if len(self.names) > 1:
@@ -113,10 +120,10 @@ class CsvPart(Sealed):
             done += len(ends)
         return b"".join(found)
 
-    def _blocks(self, size: int) -> Iterator[bytes]:
+    def _blocks(self, size: int, *, mend: bool = True) -> Iterator[bytes]:
         with opened(self.path) as file:
             csv_records.read_header(file)
-            yield from blocks(file, size)
+            yield from blocks(file, size, mend=mend)
 
 
 def opened(path: Path) -> IO[bytes]:
