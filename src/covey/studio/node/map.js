@@ -54,16 +54,23 @@ export function createMap(store) {
   function rows(context, at, { places: { xs, ys }, decided: { zone, leaves }, shown }) {
     const colours = palette(isDark());
     const [line, leave, stay, coin] = [new Path2D(), new Path2D(), new Path2D(), new Path2D()];
-    for (let i = 0, begun = false; i < xs.length; i += 1) {
+    const across = Math.ceil(at.width / 2);
+    const taken = new Uint8Array(across * Math.ceil(at.height / 2)); // which marks are in every two pixels: one of a kind will do
+    let last = null;
+    for (let i = 0; i < xs.length; i += 1) {
       if (zone[i] === NOWHERE) continue;
       const [x, y] = [at.sx * xs[i] + at.tx, at.ty - at.sy * ys[i]];
-      if (begun) line.lineTo(x, y);
-      else line.moveTo(x, y);
-      begun = true;
-      if (x < -9 || y < -9 || x > at.width + 9 || y > at.height + 9) continue;
-      if (zone[i] >= 0 && !shown) ring(coin, x, y, 2.6);
-      else if (leaves[i]) ring(leave, x, y, 3);
-      else cross(stay, x, y, 2.6);
+      if (!last || Math.abs(x - last[0]) + Math.abs(y - last[1]) > 2) {
+        line.lineTo(x, y);
+        last = [x, y];
+      }
+      if (x < 0 || y < 0 || x >= at.width || y >= at.height) continue;
+      const kind = zone[i] >= 0 && !shown ? 1 : leaves[i] ? 2 : 4;
+      const cell = Math.floor(y / 2) * across + Math.floor(x / 2);
+      if (taken[cell] & kind) continue;
+      taken[cell] |= kind;
+      if (kind === 4) cross(stay, x, y, 2.6);
+      else ring(kind === 1 ? coin : leave, x, y, kind === 1 ? 2.6 : 3);
     }
     const marks = [[line, colours.bounds, 0.4], [stay, colours.soft, 0.9], [coin, colours.zone, 1.2]];
     for (const [path, colour, width] of marks) {
