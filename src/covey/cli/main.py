@@ -25,6 +25,7 @@ from covey.cli.ledger import ledger
 from covey.cli.options import Shared, promise_options, read_params, release_options
 from covey.cli.plan import plan
 from covey.cli.studio import studio
+from covey.cli.thin import thin
 from covey.errors import CoveyError, DataError, FormatError, ParameterError, PrivacyWarning, place_of
 from covey.published.show import show_release
 from covey.text import in_words, printable, show_table
@@ -160,7 +161,7 @@ def algorithms(*, as_json: bool) -> None:
     show_table(list(rows[0]), [[in_words(value) for value in row.values()] for row in rows])
 
 
-for command in (audit, coreset, query, group, ledger, bench, plan, studio):
+for command in (audit, coreset, query, group, ledger, bench, plan, studio, thin):
     cli.add_command(command)
 
 

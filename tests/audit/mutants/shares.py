@@ -4,6 +4,7 @@ from mutants.planting import mutant
 
 PEOPLE = "unit/private/test_people.py::"
 CHECKS = "audit/test_checks_shares.py::"
+NODE = "statistical/test_node_rate.py::"
 
 MUTANTS = (
     mutant(
@@ -222,6 +223,34 @@ MUTANTS = (
         "private.narrowed.zones:Coins.keep",
         {"words <= self.last_words(rows)": "words <= np.uint64(2**64 - 1)"},
         killer=CHECKS + "test_rows_of_a_zone_are_kept_at_its_rate",
+    ),
+    mutant(
+        "node-sends-all-of-a-zone",
+        "a node throws its coins and then sends every row of its zones",
+        "fit.node:_throw",
+        {"(words <= last[zones[-1]])": "(words <= last[0])"},
+        killer=NODE + "test_the_rate_is_that_of_the_strictest_zone_and_this_test_can_tell[0-1-True]",
+    ),
+    mutant(
+        "node-sends-rows-from-nowhere",
+        "a node sends rows that have no place on the map, wherever they were",
+        "fit.node:_throw",
+        {" & ~block.outside)": ")"},
+        killer="unit/cli/test_cli_thin.py::test_whole_records_leave_to_the_byte_and_rows_of_a_zone_by_coins",
+    ),
+    mutant(
+        "node-sends-what-a-quote-took-in",
+        "a row with an open quote is sent together with the rows of a zone that stand in its last cell",
+        "private.tables.csv.reader:CsvPart.some",
+        {"""if b'"' in block and not csv_records.is_whole(block):""": "if False:"},
+        killer="unit/cli/test_cli_thin.py::test_a_row_that_may_carry_others_away_in_a_cell_is_refused",
+    ),
+    mutant(
+        "node-releases-add-up",
+        "what a node's rows are promised is said to grow in proportion to the releases, which share one throw of coins",
+        "fit.node:Share.promised",
+        {"math.log1p(rate * math.expm1(epsilon)) if": "epsilon * math.log1p(rate * math.expm1(1)) if"},
+        killer=NODE + "test_releases_from_one_upload_add_up_before_the_coins_are_counted",
     ),
     mutant(
         "zones-redrawn",
