@@ -23,11 +23,14 @@ NOWHERE = "place not determined"
 
 def words_of(release: Release, names: Sequence[str] | None = None) -> list[str]:
     """Plain sentences on how far off a release may be. `names` are those of its centres, if not their numbers."""
+    share = release.rows_outside
+    outside = [str(share)] if share is not None and share.matters else []
     if release.errors is None:
         why = not_told(release).get("errors")
-        return [] if why is None else [f"How far off these numbers are cannot be told: {why}."]
+        return ([] if why is None else [f"How far off these numbers are cannot be told: {why}."]) + outside
     labels = names or [str(i) for i in range(len(release.centres))]
-    return [*_intervals(release.errors), *_doubts(release.errors, labels), *_places(release.errors), *of_costs(release)]
+    errors = release.errors
+    return [*_intervals(errors), *_doubts(errors, labels), *_places(errors), *of_costs(release), *outside]
 
 
 def not_told(release: Release) -> dict[str, str]:

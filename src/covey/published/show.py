@@ -22,7 +22,7 @@ def show_release(release: Release) -> None:
     sys.stdout.write(f"{release.objective} by {algorithm}: {len(release.centres)} centres to publish\n\n")
     show_centres(release)
     outside = release.rows_outside
-    if outside is not None:
+    if outside is not None and not outside.matters:  # else it was said with the centres
         sys.stdout.write(f"\n{paragraph(str(outside))}\n")
     sys.stdout.write(f"\n{paragraph(certificate.statement)}\n\n")
     if crowded := columns_at_an_end(release):
