@@ -22,11 +22,13 @@ NOWHERE = "place not determined"
 
 def words_of(release: Release, names: Sequence[str] | None = None) -> list[str]:
     """Plain sentences on how far off a release may be. `names` are those of its centres, if not their numbers."""
+    share = release.rows_outside
+    outside = [str(share)] if share is not None and share.matters else []
     if release.errors is None:
         why = not_told(release).get("errors")
-        return [] if why is None else [f"How far off these numbers are cannot be told: {why}."]
-    labels = names or [str(i) for i in range(len(release.centres))]
-    return [*_intervals(release.errors), *doubts(release, labels), *_places(release.errors), *of_costs(release)]
+        return ([] if why is None else [f"How far off these numbers are cannot be told: {why}."]) + outside
+    errors = release.errors
+    return [*_intervals(errors), *doubts(release, names), *_places(errors), *of_costs(release), *outside]
 
 
 def not_told(release: Release) -> dict[str, str]:

@@ -26,7 +26,7 @@ def show_release(release: Release) -> None:
     if limits := constraint_words(release):
         sys.stdout.write(f"\n{paragraph(' '.join(limits))}\n")
     outside = release.rows_outside
-    if outside is not None:
+    if outside is not None and not outside.matters:  # else it was said with the centres
         sys.stdout.write(f"\n{paragraph(str(outside))}\n")
     sys.stdout.write(f"\n{paragraph(certificate.statement)}\n\n")
     for sentence in at_an_end(release):

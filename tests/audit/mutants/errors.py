@@ -45,7 +45,7 @@ MUTANTS = (
         "doubt-by-size-alone",
         "a centre on a few large draws of noise is called real because they are large",
         "post.errors.doubt:doubtful",
-        {"small | (chance >= CHANCE)": "small"},
+        {"small | (_chance(boxes, centres, boxes.thresholds) >= CHANCE)": "small"},
         killer=ERRORS + "test_error_doubt.py::test_few_empty_boxes_that_stand_out_are_doubted_however_large_together",
     ),
     mutant(
@@ -62,6 +62,21 @@ MUTANTS = (
         "post.errors.mixture:likely_places",
         {"return Places(np.concatenate(points), weight, owner)": "return Places(boxes.points[owner], weight, owner)"},
         killer=ERRORS + "test_error_mixture.py::test_the_mixture_says_where_rows_are_where_midpoints_are_far_off",
+    ),
+    mutant(
+        "light-boxes-left-out",
+        "reruns are on rows of the boxes that stand out alone, and so never off by what a fit leaves out",
+        "post.errors.reruns:MadeUp.of",
+        {" + _light(boxes, mixture, centres)": ""},
+        killer=ERRORS + "test_error_mixture.py"
+        "::test_rows_in_boxes_that_do_not_stand_out_are_made_up_where_together_they_exceed_the_noise",
+    ),
+    mutant(
+        "edge-forgotten",
+        "rows that were moved to the edge of the domain are taken to be where those of other boxes are",
+        "post.errors.costs:_estimate",
+        {"variance += (EDGE * edge) ** 2": "variance += 0 * edge"},
+        killer=ERRORS + "test_error_mixture.py::test_a_cost_holds_where_rows_sit_on_the_edge_of_the_domain",
     ),
     mutant(
         "errors-left-behind",
