@@ -9,8 +9,8 @@ from typing import Annotated
 import numpy as np
 
 from covey.algorithms.grid import from_cells
-from covey.algorithms.kit import Outcome, counted, learn_size
-from covey.algorithms.lloyd import LAST_ROUND, count_scale, one_round
+from covey.algorithms.kit import Outcome, learn_size
+from covey.algorithms.lloyd import LAST_ROUND, of_last_round, one_round
 from covey.budget.accounting.plan import Plan, split
 from covey.checks import Positive, Whole
 from covey.noise.mechanisms import DiscreteLaplace
@@ -56,4 +56,4 @@ def hybrid(
         return replace(found, notes=notes)
     centres, sizes = one_round(curator, found.centres, noises[1])
     notes["sizes_of"] = LAST_ROUND
-    return counted(centres, sizes, scale=count_scale(curator, noises[1]), notes=notes)
+    return of_last_round(curator, centres, sizes, noises[1], notes)

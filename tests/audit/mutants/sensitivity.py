@@ -21,6 +21,14 @@ MUTANTS = (
         killer=BOUNDS + "test_sums_in_a_box_attain_every_bound",
     ),
     mutant(
+        "squares-without-count",
+        "the L2 sensitivity of sums and counts together forgets the count: Gaussian rounds of lloyd are too sharp",
+        "queries.voronoi:VoronoiSums.sensitivity",
+        {"one_squared = domain.row_l2_squared + count**2": "one_squared = domain.row_l2_squared"},
+        killer="unit/algorithms/test_lloyd_forms.py::"
+        "test_gaussian_noise_is_that_of_the_joint_sensitivity_and_this_test_can_tell[add-remove-1.7320508075688772]",
+    ),
+    mutant(
         "sums-corner-to-corner",
         "replace-one forgets that a row may cross one cluster from corner to corner",
         "queries.voronoi:VoronoiSums.sensitivity",

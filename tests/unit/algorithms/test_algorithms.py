@@ -66,7 +66,12 @@ def run(curator_of, name: str, rows: np.ndarray, *, relation: Neighbours = ADD, 
     return curator, row.run(curator, **row.supplied(values), **(needs["algorithm_params"] or {}) | own)
 
 
-PURE = [(row.name, relation) for row in ALGORITHMS.values() if row.guarantee == "pure" for relation in row.neighbours]
+PURE = [
+    (row.name, relation)
+    for row in ALGORITHMS.values()
+    if row.guarantee == "pure" or row.with_delta
+    for relation in row.neighbours
+]
 
 
 @pytest.mark.parametrize(("name", "relation"), PURE)
