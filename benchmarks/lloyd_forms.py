@@ -1,10 +1,11 @@
 """`lloyd` in all its forms: even and increasing shares, Laplace and Gaussian noise, against the printed one.
 
-    python benchmarks/lloyd_forms.py --data DIR      # about ten minutes of one core
+    python benchmarks/lloyd_forms.py --data DIR      # about two minutes of one core
 
 Sets are those of Su et al. 2016 (covey.bench.sets); NICV is the mean squared distance of a row to its nearest centre,
-every column scaled to [-1, 1]. Each form runs from the same ten packings, ten times with other noise from each. Writes benchmarks/results/lloyd/forms.csv: a line for each set, epsilon and form, with the mean NICV, its
-standard error and the ratio to the printed form (even shares, Laplace noise).
+every column scaled to [-1, 1]. Each form runs from the same ten packings, ten times with other noise from each.
+Writes benchmarks/results/lloyd/forms.csv: a line for each set, epsilon and form, with the mean NICV, its standard
+error and the ratio to the printed form (even shares, Laplace noise).
 """
 
 from __future__ import annotations

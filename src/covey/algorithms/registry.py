@@ -146,7 +146,13 @@ ALGORITHMS: dict[str, Algorithm] = {
             sizes=False,
             variants=({}, {"rate": 0.05, "least_rounds": 1, "most_rounds": 6}),  # the noisy number of rows sets rounds
         ),
-        Algorithm(name="hybrid", run=hybrid, summary="a grid, then one noisy round", paper="Hybrid (Su et al. 2016)"),
+        Algorithm(
+            name="hybrid",
+            run=hybrid,
+            summary="a grid, then one noisy round",
+            paper="Hybrid (Su et al. 2016)",
+            variants=({}, {"rule": "printed"}),
+        ),
         Algorithm(
             name="ball-coreset",
             run=ball_coreset,

@@ -62,6 +62,18 @@ MUTANTS = (
         killer=REPLAY + "[lloyd]",
     ),
     mutant(
+        "branch-by-exact-rows",
+        "whether hybrid makes its round follows the exact number of rows",
+        "algorithms.hybrid:hybrid",
+        {
+            "rows = max(1, size)": (
+                "rows = max(1, int(curator._engine.total(__import__('covey.queries.counts', fromlist=['x']).Count("
+                "curator.domain))[0]))"
+            )
+        },
+        killer="unit/algorithms/test_algorithms.py::test_hybrid_takes_its_branch_from_the_noisy_number_of_rows_alone",
+    ),
+    mutant(
         "shares-by-exact-rows",
         "how the rounds of lloyd share the budget follows whether there are any rows",
         "algorithms.lloyd:lloyd",
