@@ -133,7 +133,7 @@ ALGORITHMS: dict[str, Algorithm] = {
             run=blocks,
             summary="k-means in random blocks, averaged",
             paper="GkM, GkM-3K (Su et al. 2016)",
-            engines=("memory",),
+            engines=("memory", "files"),
             sizes=False,
             any_order=False,  # rows draw their coins in turn
             variants=({}, {"rule": "gkm"}),
@@ -203,7 +203,7 @@ ALGORITHMS: dict[str, Algorithm] = {
             paper="Nguyen, Chaturvedi, Xu 2021",
             guarantee="approximate",
             neighbours=(Neighbours.ADD_REMOVE,),
-            engines=("memory",),
+            engines=("memory", "files"),
             variants=({}, {"averages": "noisy-avg"}, {"final_round": False, "bound": "exact"}),
         ),
     )
