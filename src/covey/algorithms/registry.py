@@ -202,7 +202,6 @@ ALGORITHMS: dict[str, Algorithm] = {
             summary="grid points that cover many rows, clustered and averaged",
             paper="Nguyen, Chaturvedi, Xu 2021",
             guarantee="approximate",
-            neighbours=(Neighbours.ADD_REMOVE,),
             engines=("memory", "files"),
             variants=({}, {"averages": "noisy-avg"}, {"final_round": False, "bound": "exact"}),
         ),

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.errors import ParameterError
-from covey.events import Event
+from covey.events import Event, Neighbours
 from covey.noise.cover import ANYWHERE, PROPOSED, below
 from covey.noise.source import Source
 from covey.private.engines.base import Engine, Sealed
@@ -31,6 +31,8 @@ Integers = NDArray[np.int64]
 class Covers(Protocol):
     """A mechanism that picks grid points by the rows they cover, private for all picks together."""
 
+    @property
+    def neighbours(self) -> Neighbours: ...
     def event(self) -> Event: ...
     def ceiling(self, *, points: int, proposals: int, most: int) -> int: ...
     def choose(
