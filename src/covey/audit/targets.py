@@ -74,8 +74,9 @@ def _of(row: Algorithm) -> Target:
         }
 
     def run(tape: Tape, settings: Mapping[str, Any]) -> bytes:
+        own = settings["algorithm_params"] | (dict(row.with_delta) if settings["delta"] else {})
         with heard_by(partial(Watched.over, tape=tape)):
-            return fit(algorithm=row.name, **settings).to_json()
+            return fit(algorithm=row.name, **{**settings, "algorithm_params": own}).to_json()
 
     return Target(row.name, row.guarantee, row.neighbours, True, settings, run)
 

@@ -236,7 +236,7 @@ def check_request(
         raise ParameterError("engine", f"must be one of {', '.join(map(repr, ('auto', *ENGINES)))}")
     if errors not in ERRORS:
         raise ParameterError("errors", f"must be one of {', '.join(map(repr, ERRORS))}")
-    if row.guarantee == "approximate" and delta is None:
+    if delta is None and row.needs_delta(parameters):
         raise ParameterError("delta", f"{algorithm!r} promises (epsilon, delta): give a delta, well below 1/n")
     asked = Fraction(0) if delta is None else amount("delta", delta, below=1)
     if asked > MOST_DELTA:

@@ -156,8 +156,8 @@ class Curator(Sealed):
 
     def cover(self, query: Cover, mechanism: Covers) -> Integers:
         """Grid points that cover many rows, picked one after the other: one event for all. Proof: noise/cover.md."""
-        if self.neighbours is not Neighbours.ADD_REMOVE:
-            raise ParameterError("neighbours", "the picks of a cover are proven for add-remove only")
+        if mechanism.neighbours is not self.neighbours:
+            raise ParameterError("neighbours", "the picks of a cover are charged for another relation")
         self._draw(query, mechanism.event())
         return cover(self._engine, query, mechanism, source=self._source)
 
