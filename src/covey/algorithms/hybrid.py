@@ -56,4 +56,5 @@ def hybrid(
         return replace(found, notes=notes)
     centres, sizes = one_round(curator, found.centres, noises[1])
     notes["sizes_of"] = LAST_ROUND
-    return counted(centres, sizes, scale=count_scale(curator, noises[1]), notes=notes)
+    scale = count_scale(curator, noises[1])
+    return counted(centres, sizes, scale=scale, notes=notes, counted_up=found.counted_up)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.algorithms.kit import Outcome, counted
+from covey.algorithms.zoned import sum_clusters
 from covey.budget.accounting.plan import Plan, split
 from covey.checks import OneOf, Whole
 from covey.noise.mechanisms import DiscreteLaplace
@@ -47,7 +48,8 @@ def lloyd(
     for noise in noises:
         centres, sizes = one_round(curator, centres, noise)
     notes = {"rounds": rounds, "start": start, "sizes_of": LAST_ROUND}
-    return counted(centres, sizes, scale=count_scale(curator, noises[-1]), notes=notes)
+    scale = count_scale(curator, noises[-1])
+    return counted(centres, sizes, scale=scale, notes=notes, counted_up=curator.zones is not None)
 
 
 def count_scale(curator: Curator, noise: DiscreteLaplace) -> float:
@@ -61,5 +63,5 @@ def one_round(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """New centres and the noisy sizes of the clusters they are the means of."""
     clusters = VoronoiSums(centres, curator.domain)
-    noisy = curator.release(clusters, noise)
-    return clusters.means(noisy), clusters.counts(noisy)
+    noisy = sum_clusters(curator, clusters, noise)
+    return clusters.means(noisy.sums), noisy.counts

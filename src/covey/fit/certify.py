@@ -23,6 +23,8 @@ from covey.published.release import Release, Synopsis, WeightedPoints
 
 NO_COUNTS = "no numbers of rows were released that errors could be computed from"
 SAMPLED = "a fit of a sample is not run again on made-up rows"
+ZONED = "a fit with zones is not run again on made-up rows"
+BY_CLUSTER = "clusters were counted by zone, and the noise of a zone's numbers was multiplied as they were"
 NO_RERUNS = "there are too many centres for reruns, or no counts that stand for rows"
 
 if TYPE_CHECKING:
@@ -89,9 +91,14 @@ def known_errors(
     else:
         sizes = None if outcome.sizes is None else outcome.sizes * scale
         return sizes, None, {"errors": outcome.not_told or NO_COUNTS}
-    if "zones" in outcome.notes:
-        return known.sizes, None, {"errors": THINNED}
-    return known
+    if _told(outcome):
+        return known
+    return known.sizes, None, {"errors": THINNED if not outcome.counted_up else BY_CLUSTER}
+
+
+def _told(outcome: Outcome) -> bool:
+    """Whether the law of the noise is one of all rows: not if zones thinned them out and nobody counted them up."""
+    return "zones" not in outcome.notes or (outcome.counted_up and outcome.boxes is not None)
 
 
 def _rerun(
@@ -106,7 +113,8 @@ def _rerun(
     if found is not None:
         return certificate, with_reruns(errors, found)
     notes = certificate.parameters
-    reasons = {**notes.get("not_told", {}), "places": SAMPLED if "sample" in notes else NO_RERUNS}
+    why = SAMPLED if "sample" in notes else ZONED if "zones" in notes else NO_RERUNS
+    reasons = {**notes.get("not_told", {}), "places": why}
     return msgspec.structs.replace(certificate, parameters={**notes, "not_told": reasons}), errors
 
 
@@ -124,7 +132,7 @@ def _scaled(outcome: Outcome, scale: float) -> Synopsis:
     """A synopsis of a sample as one of all rows, with the noise of its cells."""
     boxes, synopsis = outcome.boxes, outcome.synopsis
     assert synopsis is not None
-    known = boxes is not None and "zones" not in outcome.notes
+    known = boxes is not None and _told(outcome)
     noise = BoxNoise.of(boxes.of_all(scale)) if known and boxes is not None else None
     return msgspec.structs.replace(synopsis, rows_per_count=synopsis.rows_per_count * scale, noise=noise)
 
@@ -133,7 +141,7 @@ def in_user_units(outcome: Outcome, domain: Domain, scale: float) -> WeightedPoi
     """A coreset as it is published: in the units of the data, with weights that count all rows, and their noise."""
     coreset, width = outcome.coreset, np.array(domain.half) / domain.limit
     assert coreset is not None
-    counted = coreset.cells is not None and outcome.boxes is not None and "zones" not in outcome.notes
+    counted = coreset.cells is not None and outcome.boxes is not None and _told(outcome)
     return WeightedPoints(
         points=domain.from_lattice(coreset.points).tolist(),
         weights=(coreset.weights * scale).tolist(),
