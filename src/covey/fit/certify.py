@@ -17,13 +17,14 @@ from covey.fit.sample import Sampled
 from covey.post.errors.sizes import cluster_sizes
 from covey.public import Domain
 from covey.published.certificate import Certificate
-from covey.published.errors import THINNED, BoxNoise, Errors, from_boxes, from_sizes
+from covey.published.errors import OBJECTIVES, THINNED, BoxNoise, Errors, from_boxes, from_sizes
 from covey.published.outside import ROWS_BY_BOUNDS
 from covey.published.release import Release, Synopsis, WeightedPoints
 
 NO_COUNTS = "no numbers of rows were released that errors could be computed from"
 SAMPLED = "a fit of a sample is not run again on made-up rows"
 ZONED = "a fit with zones is not run again on made-up rows"
+ZONED_COSTS = "centres were chosen by the same noise of zones that their cost would be told by"
 BY_CLUSTER = "clusters were counted by zone, and the noise of a zone's numbers was multiplied as they were"
 NO_RERUNS = "there are too many centres for reruns, or no counts that stand for rows"
 
@@ -91,14 +92,12 @@ def known_errors(
     else:
         sizes = None if outcome.sizes is None else outcome.sizes * scale
         return sizes, None, {"errors": outcome.not_told or NO_COUNTS}
-    if _told(outcome):
+    if "zones" not in outcome.notes:
         return known
-    return known.sizes, None, {"errors": THINNED if not outcome.counted_up else BY_CLUSTER}
-
-
-def _told(outcome: Outcome) -> bool:
-    """Whether the law of the noise is one of all rows: not if zones thinned them out and nobody counted them up."""
-    return "zones" not in outcome.notes or (outcome.counted_up and outcome.boxes is not None)
+    if not outcome.counted_up or outcome.boxes is None or known.errors is None:
+        return known.sizes, None, {"errors": BY_CLUSTER if outcome.counted_up else THINNED}
+    costs = {f"{each} cost": ZONED_COSTS for each in OBJECTIVES}
+    return known.sizes, msgspec.structs.replace(known.errors, costs=None), costs
 
 
 def _rerun(
@@ -132,7 +131,7 @@ def _scaled(outcome: Outcome, scale: float) -> Synopsis:
     """A synopsis of a sample as one of all rows, with the noise of its cells."""
     boxes, synopsis = outcome.boxes, outcome.synopsis
     assert synopsis is not None
-    known = boxes is not None and _told(outcome)
+    known = boxes is not None and "zones" not in outcome.notes
     noise = BoxNoise.of(boxes.of_all(scale)) if known and boxes is not None else None
     return msgspec.structs.replace(synopsis, rows_per_count=synopsis.rows_per_count * scale, noise=noise)
 
@@ -141,7 +140,7 @@ def in_user_units(outcome: Outcome, domain: Domain, scale: float) -> WeightedPoi
     """A coreset as it is published: in the units of the data, with weights that count all rows, and their noise."""
     coreset, width = outcome.coreset, np.array(domain.half) / domain.limit
     assert coreset is not None
-    counted = coreset.cells is not None and outcome.boxes is not None and _told(outcome)
+    counted = coreset.cells is not None and outcome.boxes is not None and "zones" not in outcome.notes
     return WeightedPoints(
         points=domain.from_lattice(coreset.points).tolist(),
         weights=(coreset.weights * scale).tolist(),

@@ -30,18 +30,10 @@ from covey.noise.source import Source, new_key
 from covey.private.narrowed.zones import ALWAYS, Coins, ZonedTable
 from covey.private.tables.base import Table
 from covey.public import Box, Domain, Neighbours, Person
+from covey.published.zones import zones_note
 
 MOST_ZONES, MOST_KINDS, MOST_EDGES = 1_000, 64, 100_000
 FARTHEST = 1e6  # half-widths of the domain: a corner beyond is in other units
-NOTE = (
-    "rows in a zone (or people with a row in it) were kept with its rate before anything else was done, and are "
-    "promised its epsilon (and its rate times delta); a row outside the bounds counts where it was moved to, at their "
-    "edge; moving a row across a zone's border is covered by the sum of both epsilons; "
-)
-KEPT = "sizes and weights count kept rows"
-COUNTED_UP = (
-    "sizes and weights count all rows: those kept in a zone were counted apart and divided by its rate after the noise"
-)
 
 
 def keeping(zone: Fraction, whole: Fraction) -> int:
@@ -302,7 +294,7 @@ class Thinning:
             rate = kinds[each.epsilon]
             zone = {"name": each.name, "epsilon": float_at_least(each.epsilon), "rate": rate}
             zones.append(zone | ({"delta": float_at_least(exactly(rate) * delta)} if delta else {}))
-        return {"zones": zones, "zones_note": NOTE + (COUNTED_UP if counted_up else KEPT)}
+        return {"zones": zones, "zones_note": zones_note(counted_up=counted_up)}
 
 
 def read_zones(
