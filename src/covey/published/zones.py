@@ -2,7 +2,8 @@
 
 KEPT = "sizes and weights count kept rows"
 COUNTED_UP = (
-    "sizes and weights count all rows: those kept in a zone were counted apart and divided by its rate after the noise"
+    "sizes and weights count all rows: those kept in a zone were counted apart and divided by its rate after the noise "
+    "(of net and ball coresets, if they stood out of it)"
 )
 
 
