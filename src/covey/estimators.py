@@ -205,7 +205,7 @@ class KMeans(_Clusterer):
         people count) or "auto:0.8". Which of them count is drawn at random.
     zones : GeoJSON, path, pairs of a Box and an epsilon, Zones, or None, default=None
         Regions whose rows are promised more: GeoJSON (a document or the path of a file) with a property epsilon for
-        each polygon, or pairs of a `Box` and an epsilon. Rows in them count in part: docs/guide/zones.md.
+        each polygon, or pairs of a `Box` and an epsilon. Rows in them are kept in part: docs/guide/zones.md.
     sample : float, int, str or None, default=None
         Fit a random sample, in time that does not grow with the number of rows: a rate such as 0.01, a whole number of
         rows, "auto" (as many as an error of 5% allows) or "auto:0.02". Epsilon holds for all rows; sizes and weights

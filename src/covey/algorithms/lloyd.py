@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.algorithms.kit import Outcome, counted
+from covey.algorithms.zoned import sum_clusters
 from covey.budget.accounting.accountant import calibrate_gaussian
 from covey.budget.accounting.plan import Plan, split
 from covey.checks import OneOf, Whole
@@ -96,7 +97,8 @@ def of_last_round(
     one = VoronoiSums(np.zeros((1, curator.domain.dimension)), curator.domain)
     sensitivity, limit = one.sensitivity(curator.neighbours), curator.domain.limit
     if isinstance(noise, DiscreteLaplace):
-        return counted(centres, sizes, scale=float(sensitivity.l1 / (limit * noise.epsilon)), notes=notes)
+        scale, zoned = float(sensitivity.l1 / (limit * noise.epsilon)), curator.zones is not None
+        return counted(centres, sizes, scale=scale, notes=notes, counted_up=zoned)
     deviation = float(noise.multiplier) * math.sqrt(sensitivity.l2_squared) / limit
     return Outcome(centres, sizes, notes, size_law=Sizes.normal(sizes, deviation=deviation))
 
@@ -104,10 +106,13 @@ def of_last_round(
 def one_round(
     curator: Curator, centres: NDArray[np.float64], noise: DiscreteLaplace | DiscreteGaussian
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """New centres and the noisy sizes of the clusters they are the means of."""
+    """New centres and the noisy sizes of the clusters they are the means of: of kept rows, where noise is Gaussian."""
     clusters = VoronoiSums(centres, curator.domain)
-    noisy = curator.release(clusters, noise)
-    return clusters.means(noisy), clusters.counts(noisy)
+    if isinstance(noise, DiscreteGaussian):
+        kept = curator.release(clusters, noise)
+        return clusters.means(kept), clusters.counts(kept)
+    noisy = sum_clusters(curator, clusters, noise)
+    return clusters.means(noisy.sums), noisy.counts
 
 
 def uses_delta(*, noise: str, **_public: Any) -> bool:

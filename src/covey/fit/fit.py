@@ -317,10 +317,19 @@ def run(
         run=first,
     )
     engine, engines = request.engine, request.algorithm.engines
-    curator = session.door(sampled.table, domain, sampled.reserve, engine=engine, engines=engines, progress=progress)
+    curator = session.door(
+        sampled.table,
+        domain,
+        sampled.reserve,
+        engine=engine,
+        engines=engines,
+        progress=progress,
+        zones=None if zones is None else zones.known(request.person),
+    )
     outcome = request.run(curator, sampled.reserve.promise, seed)
     if zones is not None:
-        outcome = replace(outcome, notes={**outcome.notes, **zones.notes(request.delta)})
+        told = zones.notes(request.delta, counted_up=outcome.counted_up)
+        outcome = replace(outcome, notes={**outcome.notes, **told})
     seeded = session.source.seeded
     release = certify(
         request, domain, outcome, capped, sampled, dataset=dataset, receipt=session.receipt, seeded=seeded

@@ -244,7 +244,7 @@ def _run(
     notes |= {} if person.column is None else {"rows_per_person": person.rows}
     certificate = Certificate(
         algorithm="levels",
-        parameters=notes | ({} if thinning is None else thinning.notes()),
+        parameters=notes | ({} if thinning is None else thinning.notes(counted_up=True)),
         epsilon=float_at_least(promises[-1].epsilon),
         delta=0.0,
         neighbours=str(Neighbours.ADD_REMOVE),

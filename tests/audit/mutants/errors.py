@@ -93,6 +93,20 @@ MUTANTS = (
         killer="unit/fit/test_rehearse_levels.py::test_zones_have_no_errors",
     ),
     mutant(
+        "noise-not-divided",
+        "rows of a zone are counted up, and the noise of their number is not",
+        "post.zones:KeptCounts.variances",
+        {"* (1 - rate)) / rate**2": "* (1 - rate)) / rate"},
+        killer="unit/post/test_kept_counts.py::test_noise_is_divided_as_the_numbers_are_and_coins_add_theirs",
+    ),
+    mutant(
+        "zone-coins-forgotten",
+        "whom the coins of a zone kept adds nothing to the error of its number of rows",
+        "post.zones:KeptCounts.variances",
+        {"np.maximum(self.noisy, 0.0) * (1 - rate)": "0.0"},
+        killer="unit/post/test_kept_counts.py::test_noise_is_divided_as_the_numbers_are_and_coins_add_theirs",
+    ),
+    mutant(
         "reruns-with-a-persons-epsilon",
         "reruns of a level of people have noise for one row a person",
         "fit.rehearse:level_again",
