@@ -91,9 +91,8 @@ def show(upload: Upload, *, epsilon: float, out: str, zones: str) -> None:
         ],
         right=(1, 2, 3, 4),
     )
-    for each in upload.shares:
-        if not each.rows:
-            click.echo("\n" + paragraph(f"No row lies in {', '.join(each.names)}. {ELSEWHERE}"))
+    if upload.empty:
+        click.echo("\n" + paragraph(f"No row lies in {', '.join(upload.empty)}. {ELSEWHERE}"))
     click.echo("\nThe epsilon that is promised to one row, by that of all releases together:")
     totals = [times * epsilon for times in TIMES]
     show_table(

@@ -86,6 +86,7 @@ class Upload(Sealed):
     sent: int
     unplaced: int
     shares: tuple[Share, ...]
+    empty: tuple[str, ...]  # zones that no row lies in
 
 
 def thin_file(
@@ -102,11 +103,14 @@ def thin_file(
         if file.is_dir() or not file.exists():  # a pattern
             raise DataError("data: a track is one file; thin each of them once")
         east, north = (table.names[place] for place in find_axes(table.names, lon, lat))
+        if east == north:
+            raise ParameterError("lat", f"the longitude is {east!r} already; name another column")
         known = Zones.read(zones, lon=east, lat=north)
         thinning = _thinning(table, known, epsilon=epsilon, bounds=_world((east, north)))
         thrown = _throw(table, thinning, OsSource())
-        content = table.some(thrown.sent)
-    return Upload(content, len(thrown.sent), int(thrown.sent.sum()), thrown.unplaced, tuple(_shares(thinning, thrown)))
+        content, empty = table.some(thrown.sent), _empty_zones(table, thinning)
+    shares = tuple(_shares(thinning, thrown))
+    return Upload(content, len(thrown.sent), int(thrown.sent.sum()), thrown.unplaced, shares, empty)
 
 
 @contextmanager
@@ -157,6 +161,19 @@ def _throw(table: Table, thinning: Thinning, source: Source) -> Thrown:
         sent.append((words <= last[zones[-1]]) & ~block.outside)
         unplaced += int(block.outside.sum())
     return Thrown(np.concatenate(zones), np.concatenate(sent), unplaced)
+
+
+def _empty_zones(table: Table, thinning: Thinning) -> tuple[str, ...]:
+    """The names of zones that no row lies in, even where a stricter zone counts instead."""
+    known = thinning.zones
+    left = [(each.name, Zones((each,), known.lon, known.lat).on(thinning.domain)) for each in known.zones]
+    for piece in table.pieces(thinning.domain.columns):
+        if not left:
+            break
+        block = to_block(piece(), thinning.domain)
+        rows = block.at(~block.outside).rows
+        left = [(name, alone) for name, alone in left if not alone.index(rows).any()]
+    return tuple(name for name, _ in left)
 
 
 def _shares(thinning: Thinning, thrown: Thrown) -> Iterator[Share]:

@@ -90,6 +90,19 @@ def test_what_is_printed_is_so(tmp_path: Path, mine: Path) -> None:
         assert told in words
 
 
+def test_a_zone_without_rows_is_told_whatever_others_of_its_epsilon_hold(tmp_path: Path) -> None:
+    """Two of one epsilon, one of them written with its latitude first; and one that lies within a stricter one."""
+    track, mine = tmp_path / "track.csv", tmp_path / "mine.geojson"
+    track.write_bytes(b"lon,lat\n" + b"1.5,1.5\n" * 20 + b"2,40\n")
+    clinic = zone("clinic", 0.2, 1, 2)
+    clinic["geometry"] = {"type": "Polygon", "coordinates": [[[39, 1], [41, 1], [41, 3], [39, 3]]]}
+    features = [zone("home", 0.2, 1, 2), clinic, zone("town", 0.5, 0, 2)]
+    mine.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    words = " ".join(thin(track, mine, tmp_path / "upload.csv").output.split())
+    assert "town 0.5 0.3775 0 0" in words
+    assert "No row lies in clinic. If one should" in words
+
+
 def test_an_upload_that_is_there_is_not_replaced_by_other_coins_unless_forced(tmp_path: Path, mine: Path) -> None:
     track, out = tmp_path / "track.csv", tmp_path / "upload.csv"
     track.write_bytes(HEADER + b"".join(records()))
@@ -246,6 +259,7 @@ def test_a_document_that_is_no_plain_gpx_is_refused(tmp_path: Path, mine: Path, 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (["--lon", "lat"], "--lat: the longitude is 'lat' already"),
         (["--epsilon", "0.5"], "--zones: a zone's epsilon must be below"),
         (["--out", "upload.parquet"], "--out: what is sent is a CSV"),
         (["--out", "track.csv"], "is another file of this command"),
