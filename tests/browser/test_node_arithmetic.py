@@ -22,6 +22,7 @@ from covey.fit.zones import Zones, keeping
 from covey.geo.geojson import Region
 from covey.private.lattice import to_lattice
 from covey.public import Box, resolve_bounds
+from covey.published.levels.levels import USUAL_LEVELS
 from covey.studio.node.page import HERE, join_modules, make_page
 
 SOURCES = sorted(path for path in HERE.iterdir() if path.suffix in (".js", ".css", ".html"))
@@ -241,3 +242,34 @@ def test_the_page_reads_and_sends_the_records_that_the_command_does(run: Runner,
     })"""
     for text, found, ours in zip(texts, run(body, texts), expected, strict=True):
         assert found == ours, text
+
+
+def polygon(properties: dict[str, Any], ring: list[Any]) -> dict[str, Any]:
+    return {"type": "Feature", "properties": properties, "geometry": {"type": "Polygon", "coordinates": [ring]}}
+
+
+@needs_node
+def test_a_zone_has_the_epsilon_that_the_command_gives_it(run: Runner) -> None:
+    """Of an epsilon and a usual level the stricter one; another thing's level says nothing."""
+    ring = [[1, 1], [2, 1], [2, 2]]
+    told: list[dict[str, Any]] = [{"level": level.name} for level in USUAL_LEVELS]
+    told += [{"epsilon": 0.3, **each} for each in ({}, *told, {"level": "2"}, {"level": "constructor"}, {"level": 1})]
+    found = run(
+        "return given.map((each) => readZones(JSON.stringify(each))[0].epsilon)", [polygon(p, ring) for p in told]
+    )
+    ours = [float(Zones.read(polygon(each, ring)).zones[0].epsilon) for each in told]
+    assert [float(each) for each in found] == ours
+    refused = [polygon(each, ring) for each in ({}, {"level": "2"}, {"epsilon": "0.3"})]
+    refused += [polygon({"epsilon": 0.3}, [[1, 1], corner, [2, 2]]) for corner in ([None, 1], ["2", 1], [True, 1], [2])]
+    body = "return given.map((each) => { try { return readZones(JSON.stringify(each)); } catch { return null; } })"
+    assert run(body, refused) == [None] * len(refused)
+
+
+@needs_node
+def test_a_header_of_several_lines_is_refused(run: Runner) -> None:
+    """It always leaves, and rows would leave with it."""
+    texts = ['lon,lat,"note\n1.5,1.5,home"\n3,3,x\n', "lon,lat,note\rx,y,home\r", "lon,lat,note\r\n3,3,x\r\n"]
+    body = """return given.map((text) => {
+        try { return readTrack("a.csv", new TextEncoder().encode(text)).names; } catch { return null; }
+    })"""
+    assert run(body, texts) == [None, None, ["lon", "lat", "note"]]

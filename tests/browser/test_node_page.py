@@ -203,6 +203,7 @@ def test_where_zones_overlap_the_strictest_counts(node: Node) -> None:
 def test_points_and_gpx_become_csv(node: Node) -> None:
     points = [{"type": "Feature", "geometry": {"type": "Point", "coordinates": [x, 3.25]}} for x in (3.5, "no", 3.75)]
     node.open(json.dumps({"type": "FeatureCollection", "features": points}).encode(), name="track.geojson", rows=3)
+    node.draw()
     assert node.saved() == b"lon,lat\n3.5,3.25\n3.75,3.25\n"
     gpx = (
         '<gpx xmlns="http://www.topografix.com/GPX/1/1"><wpt lon="9" lat="9"/><trk><trkseg><trkpt lat="3.25" lon="3.5">'
@@ -260,6 +261,7 @@ def test_columns_are_chosen_where_their_names_do_not_say_it(node: Node) -> None:
     node.page.select_option("#lon", label="east")
     node.page.select_option("#lat", label="north")
     node.page.wait_for_selector("#stage[data-view]")
+    node.draw()
     assert node.saved() == b"east,north\n1.5,2.5\n"
 
 
@@ -344,6 +346,22 @@ def test_a_polygon_is_drawn_by_clicks_and_a_tangled_one_is_refused(node: Node) -
     node.page.wait_for_selector("#problem:not([hidden])")
     assert "without crossings" in node.page.inner_text("#problem")
     assert node.page.get_attribute("#stage", "data-zones") == "1"
+
+
+def test_nothing_is_saved_without_a_zone_or_while_one_is_drawn(node: Node) -> None:
+    """All of the track would leave, and the person think otherwise."""
+    node.open()
+    assert "every row would leave" in node.page.inner_text("#summary")
+    assert node.page.locator("#save").is_disabled()
+    node.draw()
+    assert node.page.locator("#save").is_enabled()
+    node.page.click("#draw-zone")
+    assert node.page.locator("#save").is_disabled()
+    node.page.keyboard.press("Escape")
+    assert node.page.locator("#save").is_enabled()
+    for name in ("home", "work"):
+        node.page.get_by_label(f"Remove {name}", exact=True).click()
+    assert node.page.locator("#save").is_disabled()
 
 
 COLOURS = """() => {

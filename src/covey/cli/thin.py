@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 TIMES = (0.5, 1, 2, 5)  # of --epsilon: for what else the collector may release
 ONE_UPLOAD = "every run throws new coins, and whoever chooses among several, or sends them all, breaks the promise"
+ELSEWHERE = (
+    "If one should, longitude and latitude may be exchanged, in the zones or in the columns: GeoJSON has the longitude "
+    "first. Do not send this upload then."
+)
+FORCED = "If it was not sent, and it is not for what its coins did, --force replaces it"
 
 
 @click.command(short_help="Keep rows of your own zones at home, before you send a track.")
@@ -36,7 +41,7 @@ ONE_UPLOAD = "every run throws new coins, and whoever chooses among several, or 
 @click.option("--out", required=True, metavar="FILE", help="The CSV file that you send. It must not be there yet.")
 @click.option("--lon", metavar="NAME", help="The column that is the longitude, if its name does not say it.")
 @click.option("--lat", metavar="NAME", help="The column that is the latitude, if its name does not say it.")
-@click.option("--force", is_flag=True, help="Replace --out, which then must not have been sent.")
+@click.option("--force", is_flag=True, help="Replace --out, which was not sent, and not for what its coins did.")
 def thin(*, track: str, zones: str, epsilon: float, out: str, lon: str | None, lat: str | None, force: bool) -> None:
     """Write the rows of TRACK that may leave: those in your zones are kept by coins, all others always.
 
@@ -50,14 +55,16 @@ def thin(*, track: str, zones: str, epsilon: float, out: str, lon: str | None, l
         raise click.UsageError("--out: what is sent is a CSV file; let its name end in .csv")
     check_outputs([out], inputs=[track, zones])
     if Path(out).exists() and not force:
-        raise DataError(f"out: {out!r} is there already: {ONE_UPLOAD}. If it was not sent, --force replaces it")
+        raise DataError(f"out: {out!r} is there already: {ONE_UPLOAD}. {FORCED}")
 
     from covey.files import write_whole
-    from covey.fit.node import thin_file
+    from covey.fit.node import CONVERTED, thin_file
 
     try:
         upload = thin_file(track, zones, epsilon=epsilon, lon=lon, lat=lat)
     except NotNumericError as error:
+        if Path(track).suffix.lower() in CONVERTED:
+            raise DataError("data: no point has a place; of GeoJSON points are read, not lines or areas") from None
         raise click.UsageError(f"--lon, --lat: {str(error).partition(': ')[2]}") from None
     write_whole(out, upload.content)
     show(upload, epsilon=epsilon, out=out, zones=zones)
@@ -84,6 +91,8 @@ def show(upload: Upload, *, epsilon: float, out: str, zones: str) -> None:
         ],
         right=(1, 2, 3, 4),
     )
+    if upload.empty:
+        click.echo("\n" + paragraph(f"No row lies in {', '.join(upload.empty)}. {ELSEWHERE}"))
     click.echo("\nThe epsilon that is promised to one row, by that of all releases together:")
     totals = [times * epsilon for times in TIMES]
     show_table(
@@ -98,10 +107,10 @@ def show(upload: Upload, *, epsilon: float, out: str, zones: str) -> None:
         right=range(1, len(totals) + 1),
     )
     for words in (
-        f"{out} holds raw rows, for the collector: whoever receives it can read them, and may guess from a gap where a "
-        f"zone lies. The promise is about what is published from it later, with differential privacy for adding or "
-        "removing a row; it is for each row alone, and the rows of one person in a zone add up. A delta is promised "
-        "times the rate.",
+        f"{out} holds raw rows, for the collector: whoever receives it can read them, with all their columns, those of "
+        "your zones that leave too, and may guess from a gap where a zone lies. The promise is about what is published "
+        "from it later, with differential privacy for adding or removing a row; it is for each row alone, and the rows "
+        "of one person in a zone add up. A delta is promised times the rate.",
         f"Send one upload only: {ONE_UPLOAD}. Keep {zones} at home.",
     ):
         click.echo("\n" + paragraph(words))

@@ -25,7 +25,7 @@ from covey.private.engines.base import Sealed
 from covey.private.lattice import to_block
 from covey.private.narrowed.zones import ALWAYS
 from covey.private.tables.base import Table
-from covey.private.tables.frames import open_table
+from covey.private.tables.frames import open_table, some_rows
 from covey.private.tables.geojson import points_to_csv
 from covey.private.tables.gpx import track_to_csv
 from covey.public import Box, resolve_bounds
@@ -43,18 +43,19 @@ def thin(points: Any, zones: Any, *, epsilon: float, bounds: Any = None) -> Any:
 
     Guarantee: if all that is later published from rows of all nodes is (epsilon, delta)-DP under add/remove of a row, a
     row in a zone of epsilon_zone enjoys (epsilon_zone, q·delta), q = (e^epsilon_zone - 1)/(e^epsilon - 1). Whoever
-    receives the kept rows sees them as they are. Coins come from the operating system, anew for every call: thin each
-    row once. What another epsilon of the releases gives, `Share.promised` says. Proof: private/narrowed/zones.md.
+    receives the kept rows sees them as they are, with what a table says of itself (attributes, metadata). Coins come
+    from the operating system, anew for every call: thin each row once. What another epsilon of the releases gives,
+    `Share.promised` says. Proof: private/narrowed/zones.md.
     """
+    if isinstance(points, str | os.PathLike):
+        raise DataError("points: are rows in memory; for a file there is the command covey thin")
     table = open_table(points)
     if bounds is None:
         names = table.names
         east, north = (0, 1) if names is None else find_axes(names)
         bounds = _world(None if names is None else (names[east], names[north]))
     keep = _throw(table, _thinning(table, zones, epsilon=epsilon, bounds=bounds), OsSource()).sent
-    if hasattr(points, "filter") and not hasattr(points, "loc"):  # polars and Arrow tables
-        return points.filter(keep)
-    return points[keep] if hasattr(points, "loc") or isinstance(points, np.ndarray) else np.asarray(points)[keep]
+    return some_rows(points, keep)
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,7 @@ class Upload(Sealed):
     sent: int
     unplaced: int
     shares: tuple[Share, ...]
+    empty: tuple[str, ...]  # zones that no row lies in
 
 
 def thin_file(
@@ -101,11 +103,14 @@ def thin_file(
         if file.is_dir() or not file.exists():  # a pattern
             raise DataError("data: a track is one file; thin each of them once")
         east, north = (table.names[place] for place in find_axes(table.names, lon, lat))
+        if east == north:
+            raise ParameterError("lat", f"the longitude is {east!r} already; name another column")
         known = Zones.read(zones, lon=east, lat=north)
         thinning = _thinning(table, known, epsilon=epsilon, bounds=_world((east, north)))
         thrown = _throw(table, thinning, OsSource())
-        content = table.some(thrown.sent)
-    return Upload(content, len(thrown.sent), int(thrown.sent.sum()), thrown.unplaced, tuple(_shares(thinning, thrown)))
+        content, empty = table.some(thrown.sent), _empty_zones(table, thinning)
+    shares = tuple(_shares(thinning, thrown))
+    return Upload(content, len(thrown.sent), int(thrown.sent.sum()), thrown.unplaced, shares, empty)
 
 
 @contextmanager
@@ -156,6 +161,19 @@ def _throw(table: Table, thinning: Thinning, source: Source) -> Thrown:
         sent.append((words <= last[zones[-1]]) & ~block.outside)
         unplaced += int(block.outside.sum())
     return Thrown(np.concatenate(zones), np.concatenate(sent), unplaced)
+
+
+def _empty_zones(table: Table, thinning: Thinning) -> tuple[str, ...]:
+    """The names of zones that no row lies in, even where a stricter zone counts instead."""
+    known = thinning.zones
+    left = [(each.name, Zones((each,), known.lon, known.lat).on(thinning.domain)) for each in known.zones]
+    for piece in table.pieces(thinning.domain.columns):
+        if not left:
+            break
+        block = to_block(piece(), thinning.domain)
+        rows = block.at(~block.outside).rows
+        left = [(name, alone) for name, alone in left if not alone.index(rows).any()]
+    return tuple(name for name, _ in left)
 
 
 def _shares(thinning: Thinning, thrown: Thrown) -> Iterator[Share]:

@@ -246,6 +246,13 @@ MUTANTS = (
         killer="unit/cli/test_cli_thin.py::test_a_row_that_may_carry_others_away_in_a_cell_is_refused",
     ),
     mutant(
+        "node-sends-categories",
+        "a table that a node thinned still lists the categories of the rows that stay",
+        "private.tables.frames:_some_of_pandas",
+        {"""if str(kind) == "category":""": "if False:"},
+        killer="unit/fit/test_zones.py::test_a_thinned_table_holds_no_category_of_the_rows_that_stay",
+    ),
+    mutant(
         "node-releases-add-up",
         "what a node's rows are promised is said to grow in proportion to the releases, which share one throw of coins",
         "fit.node:Share.promised",

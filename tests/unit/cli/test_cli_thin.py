@@ -78,13 +78,29 @@ def test_what_is_printed_is_so(tmp_path: Path, mine: Path) -> None:
     assert f"home 0.2 0.1289 600 {many}" in words
     assert "work 0.5 0.3775 0 0" in words
     assert "home 0.081 0.2 0.61 3 work" in words  # ln(1 + 0.12885(e^E - 1)) at E = 0.5, 1, 2, 5; never rounded down
+    assert "No row lies in work. If one should, longitude and latitude may be exchanged" in words
+    assert "No row lies in home" not in words
     for told in (
         "holds raw rows, for the collector",
+        "those of your zones that leave too",
         "for each row alone",
         "Send one upload only",
         "mine.geojson at home",
     ):
         assert told in words
+
+
+def test_a_zone_without_rows_is_told_whatever_others_of_its_epsilon_hold(tmp_path: Path) -> None:
+    """Two of one epsilon, one of them written with its latitude first; and one that lies within a stricter one."""
+    track, mine = tmp_path / "track.csv", tmp_path / "mine.geojson"
+    track.write_bytes(b"lon,lat\n" + b"1.5,1.5\n" * 20 + b"2,40\n")
+    clinic = zone("clinic", 0.2, 1, 2)
+    clinic["geometry"] = {"type": "Polygon", "coordinates": [[[39, 1], [41, 1], [41, 3], [39, 3]]]}
+    features = [zone("home", 0.2, 1, 2), clinic, zone("town", 0.5, 0, 2)]
+    mine.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    words = " ".join(thin(track, mine, tmp_path / "upload.csv").output.split())
+    assert "town 0.5 0.3775 0 0" in words
+    assert "No row lies in clinic. If one should" in words
 
 
 def test_an_upload_that_is_there_is_not_replaced_by_other_coins_unless_forced(tmp_path: Path, mine: Path) -> None:
@@ -144,6 +160,31 @@ def test_tracks_of_gpx_and_points_of_geojson_become_csv(tmp_path: Path, mine: Pa
         out = tmp_path / f"{name}.csv"
         assert thin(tmp_path / name, mine, out).exit_code == 0
         assert out.read_text() == content
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.gpx", '<gpx><rte><rtept lat="3" lon="3"/></rte><wpt lat="3" lon="3"/></gpx>', "no points of a track"),
+        ("a.gpx", "<gpx><trk><trkseg><trkpt/></trkseg></trk></gpx>", "no point has a place"),
+        ("a.json", '{"type": "FeatureCollection", "features": [{"geometry": {"coordinates": [[3, 3], [4, 3]]}}]}',
+         "not lines or areas"),
+        ("a.csv", 'lon,lat,"note\n1.5,1.5,home"\n3,3,x\n', "a name in the header line has several lines"),
+    ],
+)  # fmt: skip
+def test_a_track_that_holds_no_rows_where_they_are_looked_for_says_so(
+    tmp_path: Path, mine: Path, name: str, content: str, words: str
+) -> None:
+    (tmp_path / name).write_text(content)
+    assert words in str(thin(tmp_path / name, mine, tmp_path / "upload.csv").exception)
+    assert not (tmp_path / "upload.csv").exists()
+
+
+def test_the_time_of_a_point_is_its_own(tmp_path: Path, mine: Path) -> None:
+    inner = "<time>08:00</time><extensions><phone><time>at home</time></phone></extensions>"
+    (tmp_path / "a.gpx").write_text(f'<gpx><trk><trkseg><trkpt lat="3" lon="3">{inner}</trkpt></trkseg></trk></gpx>')
+    thin(tmp_path / "a.gpx", mine, tmp_path / "upload.csv")
+    assert (tmp_path / "upload.csv").read_text() == "lon,lat,time\n3,3,08:00\n"
 
 
 def test_a_track_of_several_blocks_keeps_its_records_whole(tmp_path: Path, mine: Path) -> None:
@@ -218,6 +259,7 @@ def test_a_document_that_is_no_plain_gpx_is_refused(tmp_path: Path, mine: Path, 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (["--lon", "lat"], "--lat: the longitude is 'lat' already"),
         (["--epsilon", "0.5"], "--zones: a zone's epsilon must be below"),
         (["--out", "upload.parquet"], "--out: what is sent is a CSV"),
         (["--out", "track.csv"], "is another file of this command"),

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
@@ -200,6 +201,28 @@ def test_a_node_thins_its_own_rows():
         thin(rows, None, epsilon=1.0)
     with pytest.raises(ParameterError, match="zones"):
         thin(rows, HOME, epsilon=0.1)
+    with pytest.raises(covey.DataError, match="covey thin"):
+        thin("track.csv", HOME, epsilon=1.0)
+
+
+def test_a_thinned_table_holds_no_category_of_the_rows_that_stay():
+    places = [f"Elm Street {i:03}" for i in range(400)]
+    at = np.full((400, 2), -0.5)
+    at[::4] = 0.5
+    frame = pd.DataFrame({"lon": at[:, 0], "lat": at[:, 1], "at": pd.Categorical(places)})
+    frame.index = pd.MultiIndex.from_arrays([places, range(400)])
+    kept = thin(frame, HOME, epsilon=1.0)
+    assert 100 <= len(kept) < 300
+    assert sorted(kept["at"].cat.categories) == sorted(kept["at"])
+    assert sorted(kept.index.levels[0]) == sorted(kept["at"])
+    assert set(thin(frame.set_index("at"), HOME, epsilon=1.0).index.categories) < set(places)
+    table = pa.table({"lon": at[:, 0], "lat": at[:, 1], "at": pa.array(places).dictionary_encode()})
+    sink = pa.BufferOutputStream()
+    thinned = thin(table, HOME, epsilon=1.0)
+    with pa.ipc.new_file(sink, thinned.schema) as file:
+        file.write_table(thinned)
+    told = [each for each in places if each.encode() in bytes(sink.getvalue())]
+    assert told == thinned["at"].to_pylist()
 
 
 # --- fits -------------------------------------------------------------------------------------------------------------

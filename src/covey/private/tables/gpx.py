@@ -15,8 +15,8 @@ HEADER = ("lon", "lat", "time")
 def track_to_csv(source: Path, target: Path) -> None:
     """Write the points of the tracks in a GPX document as CSV with the columns lon, lat and time.
 
-    A point without a place becomes a row that lacks it. Nothing but the document itself is read: one that declares
-    entities is refused, and so is what is no XML, in words that repeat nothing of it.
+    A point without a place becomes a row that lacks it; of several times the first counts. Nothing but the document
+    itself is read: one that declares entities is refused, and so is what is no XML, in words that repeat nothing of it.
     """
     with target.open("w", newline="", encoding="utf-8") as file:
         reader = _Reader(file)
@@ -24,6 +24,8 @@ def track_to_csv(source: Path, target: Path) -> None:
             reader.parser.Parse(source.read_bytes(), True)
         except (OSError, ValueError, expat.ExpatError):
             raise DataError("data: the file is not a GPX document, or broke off, or declares entities") from None
+    if not reader.points:
+        raise DataError("data: the GPX document has no points of a track; routes and waypoints are not read")
 
 
 class _Reader:
@@ -32,6 +34,7 @@ class _Reader:
     def __init__(self, file: IO[str]) -> None:
         self._write = csv.writer(file, lineterminator="\n").writerow
         self._write(HEADER)
+        self.points = 0
         self._point: dict[str, str] | None = None
         self._words: list[str] | None = None  # of the time that is being read
         self.parser = expat.ParserCreate(namespace_separator=" ")
@@ -43,7 +46,7 @@ class _Reader:
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if _plain(name) == "trkpt":
             self._point = {"lon": attributes.get("lon", ""), "lat": attributes.get("lat", "")}
-        elif _plain(name) == "time" and self._point is not None:
+        elif _plain(name) == "time" and self._point is not None and "time" not in self._point:
             self._words = []
 
     def _text(self, words: str) -> None:
@@ -55,7 +58,7 @@ class _Reader:
             self._point["time"], self._words = "".join(self._words).strip(), None
         elif _plain(name) == "trkpt" and self._point is not None:
             self._write([self._point.get(each, "") for each in HEADER])
-            self._point = None
+            self._point, self.points = None, self.points + 1
 
 
 def _plain(name: str) -> str:

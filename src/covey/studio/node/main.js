@@ -137,8 +137,9 @@ function promiseRows({ zones, epsilon, decided }) {
   return [head, ...zones.map(({ name }, i) => line(name, (total) => atMost(promised(decided.keep[i], total)))), line("A row elsewhere", short)];
 }
 
-function summary({ decided, shown }) {
+function summary({ decided, shown, zones }) {
   if (!decided) return "";
+  if (zones.length === 0) return "Without a zone every row would leave: draw one, or open some.";
   const inside = decided.rows.reduce((sum, each) => sum + each, 0);
   const always = decided.zone.length - inside - decided.nowhere;
   const chance = decided.rows.reduce((sum, rows, i) => sum + (rows * Number(decided.keep[i])) / 2 ** 64, 0);
@@ -148,7 +149,7 @@ function summary({ decided, shown }) {
 }
 
 function show(state) {
-  const { track, axes, zones, decided, shown, changed, saved } = state;
+  const { track, axes, zones, decided, shown, changed, saved, mode } = state;
   byId("data-name").textContent = track?.file ?? "";
   byId("track-words").textContent = track ? `${count(track.records.length)} rows. A coin for each was thrown when the file was opened. Opening it again throws new ones: do that only if you have sent nothing of it.`
     : "CSV with longitude and latitude, GeoJSON points, or GPX. It is read in this page alone; the page cannot send anything anywhere, and keeps nothing.";
@@ -166,7 +167,8 @@ function show(state) {
   byId("seen").hidden = !(shown && changed);
   byId("promise").hidden = !decided;
   if (decided) byId("promise-table").replaceChildren(...promiseRows(state));
-  byId("show").disabled = byId("save").disabled = !decided;
+  byId("show").disabled = !decided;
+  byId("save").disabled = !decided || zones.length === 0 || Boolean(mode); // a zone that is being drawn holds nothing yet
   byId("save-zones").hidden = !decided || zones.length === 0;
   byId("saved").textContent = saved > 1 ? "Saved more than once: send one upload only, or the promise does not hold." : saved ? "Saved. Send it once; keep the track and the zones here." : "";
   byId("legend-coin").hidden = shown || zones.length === 0;
@@ -203,6 +205,6 @@ byId("theme-switch").addEventListener("click", () => {
   byId("theme-switch").setAttribute("aria-label", isDark() ? "Switch to light colours" : "Switch to dark colours");
   map.soon();
 });
-store.on(["track", "axes", "places", "zones", "epsilon", "decided", "shown", "changed", "saved"], show);
+store.on(["track", "axes", "places", "zones", "epsilon", "decided", "shown", "changed", "saved", "mode"], show);
 startLegend();
 show(store.get());

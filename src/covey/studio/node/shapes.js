@@ -2,6 +2,7 @@
 
 const NEAR = 4e-5; // degrees, some four metres: more than `covey thin` allows, and far more than any rounding
 const MOST_CORNERS = 3000;
+const LEVELS = { "most private": 0.1, "very private": 0.25, balanced: 0.5, detailed: 1, "most detailed": 2 }; // the usual ones
 
 /** Whether a place lies in a ring or near its border. */
 export function inside(x, y, ring) {
@@ -39,8 +40,8 @@ const ends = (values) => [Math.min(...values) - 2 * NEAR, Math.max(...values) + 
 /** A ring as corners, none twice in a row; throws, in words, where it is not clear what it encloses. */
 export function checkedRing(positions) {
   if (!Array.isArray(positions) || positions.length > MOST_CORNERS) throw new Error(`A zone is a ring of at most ${MOST_CORNERS} corners.`);
-  const corners = positions.map((each) => [Number(each?.[0]), Number(each?.[1])]);
-  if (!corners.every(([x, y]) => Math.abs(x) <= 180 && Math.abs(y) <= 90)) throw new Error("A corner of a zone is not on the map: longitude first, in degrees.");
+  const corners = positions.map((each) => [each?.[0], each?.[1]]);
+  if (!corners.flat().every((each) => typeof each === "number") || !corners.every(([x, y]) => Math.abs(x) <= 180 && Math.abs(y) <= 90)) throw new Error("A corner of a zone is not on the map: longitude first, in degrees.");
   const ring = corners.filter((corner, i) => !same(corner, corners[(i + 1) % corners.length]));
   if (ring.length < 3) throw new Error("A zone needs three corners or more.");
   const edges = ring.map((corner, i) => [corner, ring[(i + 1) % ring.length]]);
@@ -78,8 +79,9 @@ export function readZones(text) {
   if (!Array.isArray(features) || features.length === 0) throw new Error("Zones are GeoJSON: features with polygons.");
   return features.map(({ geometry, properties }, i) => {
     const polygons = { Polygon: [geometry?.coordinates], MultiPolygon: geometry?.coordinates }[geometry?.type];
-    if (!Array.isArray(polygons) || typeof properties?.epsilon !== "number") throw new Error("Every zone is a Polygon or MultiPolygon with a property epsilon, a number.");
-    return { name: String(properties.name ?? `Zone ${i + 1}`), epsilon: String(properties.epsilon), rings: polygons.map((polygon) => checkedRing(polygon?.[0])) };
+    const given = [properties?.epsilon, Object.hasOwn(LEVELS, properties?.level) ? LEVELS[properties.level] : null].filter((each) => each !== null && each !== undefined);
+    if (!Array.isArray(polygons) || given.length === 0 || given.some((each) => typeof each !== "number")) throw new Error("Every zone is a Polygon or MultiPolygon with a property epsilon, a number.");
+    return { name: String(properties.name ?? `Zone ${i + 1}`), epsilon: String(Math.min(...given)), rings: polygons.map((polygon) => checkedRing(polygon?.[0])) };
   });
 }
 

@@ -19,7 +19,7 @@ function readCsv(bytes) {
   const start = text.startsWith("\u00ef\u00bb\u00bf") ? 3 : 0;
   const first = scan(text, start);
   const names = first.cells.map(([a, b]) => unquoted(new TextDecoder().decode(bytes.subarray(a, b)).replace(/\r$/, "")));
-  if (names.every((each) => !each.trim()) || names.some((each) => NUMBER.test(each))) throw new Error("The first line of the file must name its columns.");
+  if (names.every((each) => !each.trim()) || names.some((each) => NUMBER.test(each) || /[\r\n]/.test(each))) throw new Error("The first line of the file must name its columns.");
   const records = [];
   for (let place = first.end; place < text.length;) {
     const { cells, end } = scan(text, place);
@@ -96,6 +96,7 @@ function gpx(text) {
   if (!document_ || document_.getElementsByTagName("parsererror").length) throw new Error("The file is not a GPX document, or broke off, or declares entities.");
   const time = (point) => point.getElementsByTagNameNS("*", "time")[0]?.textContent.trim() ?? "";
   const found = [...document_.getElementsByTagNameNS("*", "trkpt")];
+  if (found.length === 0) throw new Error("The GPX document has no points of a track; routes and waypoints are not read.");
   return lines(["lon", "lat", "time"], found.map((point) => [point.getAttribute("lon") ?? "", point.getAttribute("lat") ?? "", time(point)]));
 }
 

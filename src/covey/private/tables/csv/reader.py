@@ -102,8 +102,11 @@ class CsvPart(Sealed):
     def some(self, keep: NDArray[np.bool_]) -> bytes:
         """Records to the byte, none of those that are too long to be read whole.
 
-        Refuses a file in which a quote is misplaced or left open: a row could carry others away in one of its cells.
+        Refuses a file in which a quote is misplaced or left open: a row could carry others away in one of its cells,
+        and a header, which always leaves, in a name of several lines.
         """
+        if any(len(name.splitlines()) > 1 for name in self.names):
+            raise DataError("data: a name in the header line has several lines, which may be rows; mend it")
         found, done = [self._header], 0
         for block in self._blocks(BLOCK, mend=False):
             if b'"' in block and not csv_records.is_whole(block):
