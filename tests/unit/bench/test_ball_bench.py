@@ -17,7 +17,7 @@ from covey.bench.sets import Floats
 
 QUICK = replace(
     ipsn17.QUICK,
-    runs=((3_000, 1),),
+    runs=((3_000, 5, 1),),
     other_runs=1,
     sizes=(3_000,),
     ladders=((1, (1.0,)), (5, (0.01, 4.0))),

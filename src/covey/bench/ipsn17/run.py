@@ -48,27 +48,26 @@ class Plan:
         """Figure 5 and Table 2."""
         its = self.settings
         for which, n in (*(("cabs", n) for n in its.sizes), ("taxi", its.taxi_rows)):
-            runs = its.taxi_runs if which == "taxi" else runs_for(its.runs, n)
             for k, ladder in its.ladders:
+                runs = its.taxi_runs if which == "taxi" else runs_for(its.runs, n, k)
                 for epsilon in ladder:
                     self.error("figure5", which, n, k, "ball", epsilon=epsilon, runs=runs)
                     own = {"relation": "add-remove", "epsilon": epsilon, "runs": its.other_runs}
                     self.error("figure5", which, n, k, "ball", **own)
-            for k, ladder in its.printed:
+            for k, ladder in its.printed if which == "cabs" else ():
                 for epsilon in ladder:
-                    own = {"epsilon": epsilon, "runs": runs_for(its.printed_runs, n)}
-                    self.error("figure5", which, n, k, "ball, printed form", **own)
+                    self.error("figure5", which, n, k, "ball, printed form", epsilon=epsilon, runs=its.other_runs)
 
     def comparisons(self) -> None:
         """Figures 6 and 7."""
         its = self.settings
-        for variant in FORMS:
-            for k in its.centres:
+        for variant, centres in zip(FORMS, (its.centres, its.centres_printed), strict=True):
+            for k in centres:
                 for epsilon in its.centres_epsilons:
                     self.error("figure6", "cabs", its.sizes[-1], k, variant, epsilon=epsilon, runs=its.other_runs)
         for n in its.compared:
             for variant in (*FORMS, "net", "net, printed form"):
-                own = {"epsilon": its.compared_epsilon, "runs": runs_for(its.compared_runs, n)}
+                own = {"epsilon": its.compared_epsilon, "runs": runs_for(its.compared_runs, n, its.compared_k)}
                 self.error("figure7", "cabs", n, its.compared_k, variant, **own)
 
     def maps(self) -> None:
@@ -90,12 +89,12 @@ class Plan:
             for n in its.time_sizes_printed:
                 self.time("figure3", "cabs", n, k, printed, 0.8, 1)
             for n in its.time_sizes_4d:
-                for variant in ("ball", "ball, parts of 10,000"):
-                    self.time("figure4", "trips", n, k, variant, 4.0 if its.made_up else 1.0, its.time_runs)
+                for variant, runs in (("ball", its.time_runs), ("ball, parts of 10,000", 1)):
+                    self.time("figure4", "trips", n, k, variant, 4.0 if its.made_up else 1.0, runs)
         for threshold in its.thresholds:
             for part in AROUND:
-                for variant in ("ball", printed):
-                    self.time("jump", "cabs", int(part * threshold), its.time_k[0], variant, 0.8, its.time_runs)
+                for variant, runs in (("ball", its.time_runs), (printed, 1)):
+                    self.time("jump", "cabs", int(part * threshold), its.time_k[0], variant, 0.8, runs)
 
 
 def make_plan(settings: Settings, folder: Path | None) -> list[Step]:
