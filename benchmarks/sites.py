@@ -1,4 +1,4 @@
-"""How much worse the places are that `sites` picks than those of the same search without noise; for docs/guide/sites.md.
+"""How much worse the places are that `sites` picks than those of the same search without noise.
 
     python benchmarks/sites.py --out benchmarks/results/sites.json
 
@@ -43,7 +43,7 @@ def one_run(people: int, k: int, objective: Any, seed: int) -> float:
 
 
 @click.command()
-@click.option("--runs", default=20, show_default=True)
+@click.option("--runs", default=10, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True)
 def main(runs: int, out: Path) -> None:
     """Measure, and write a JSON document."""
