@@ -47,15 +47,17 @@ class Plan:
     def ladders(self) -> None:
         """Figure 5 and Table 2."""
         its = self.settings
-        for which, n in (*(("cabs", n) for n in its.sizes), ("taxi", its.taxi_rows)):
+        least = min(its.sizes)
+        for which, n in (*(("cabs", n) for n in sorted(its.sizes, reverse=True)), ("taxi", its.taxi_rows)):
             for k, ladder in its.ladders:
                 runs = its.taxi_runs if which == "taxi" else runs_for(its.runs, n, k)
                 for epsilon in ladder:
                     self.error("figure5", which, n, k, "ball", epsilon=epsilon, runs=runs)
-                    own = {"relation": "add-remove", "epsilon": epsilon, "runs": its.other_runs}
-                    self.error("figure5", which, n, k, "ball", **own)
+                    if n == least:
+                        own = {"relation": "add-remove", "epsilon": epsilon, "runs": its.other_runs}
+                        self.error("figure5", which, n, k, "ball", **own)
             for k, ladder in its.printed if which == "cabs" else ():
-                for epsilon in ladder:
+                for epsilon in ladder if n == least else ladder[:-1]:
                     self.error("figure5", which, n, k, "ball, printed form", epsilon=epsilon, runs=its.other_runs)
 
     def comparisons(self) -> None:
@@ -100,9 +102,9 @@ class Plan:
 def make_plan(settings: Settings, folder: Path | None) -> list[Step]:
     """Every task of every figure."""
     plan = Plan(settings, folder)
-    plan.ladders()
     plan.comparisons()
     plan.maps()
+    plan.ladders()
     plan.times()
     return plan.steps
 

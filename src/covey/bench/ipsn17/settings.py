@@ -28,11 +28,11 @@ class Settings:
     )
     taxi_rows: int = 88_286
     taxi_runs: int = 10
-    centres: tuple[int, ...] = (1, 2, 5, 10, 15, 20)  # k of figure 6
+    centres: tuple[int, ...] = (1, 2, 5, 10, 20)  # k of figure 6
     centres_epsilons: tuple[float, ...] = (0.15, 0.5, 2.0)
-    centres_printed: tuple[int, ...] = (1, 2, 5, 10)
+    centres_printed: tuple[int, ...] = (1, 2, 5)
     compared: tuple[int, ...] = (20_000, 100_000, 300_000, 1_000_000)  # n of figure 7
-    compared_runs: Runs = ((100_000, 5, 50), (1_000_000, 5, 10))
+    compared_runs: Runs = ((100_000, 5, 30), (1_000_000, 5, 10))
     compared_k: int = 5
     compared_epsilon: float = 0.5
     time_sizes: tuple[int, ...] = (100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
@@ -44,7 +44,7 @@ class Settings:
     map_k: int = 5
     map_levels: tuple[float, ...] = (2.0, 0.5, 0.1, 0.02)  # figure 8, the least private first
     map_levels_printed: tuple[float, ...] = (10.0, 5.0, 2.0, 0.8)
-    map_runs: int = 50
+    map_runs: int = 30
     map_runs_printed: int = 10
 
 

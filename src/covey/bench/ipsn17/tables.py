@@ -62,7 +62,7 @@ def table2(rows: list[Row]) -> list[Row]:
 def table2_text(table: list[Row]) -> str:
     """Table 2 as a Markdown table: k by n, the paper's value beside ours."""
     lines = []
-    for row in table:
+    for row in sorted(table, key=lambda each: (each["set"], each["n"], each["variant"], each["k"])):
         if row["relation"] != "replace-one":
             continue
         same = [r for r in table if all(r[name] == row[name] for name in ("set", "n", "k", "variant"))]
