@@ -219,6 +219,24 @@ def su16_tally() -> str:
     return f"**{sum(each['reproduced'] for each in claims)} of {len(claims)} statements were reproduced.**"
 
 
+def ipsn17_runs() -> str:
+    """How often each cell was run, by figure, form and rows; a cell that was refused stops at once."""
+    found: dict[tuple[str, str, str], dict[tuple[int, int], int]] = {}
+    for figure in ("figure5", "figure6", "figure7", "figure8"):
+        for row in results("ipsn17/results.json")["figures"][figure]:
+            key = figure[-1], row["variant"], row.get("relation", "replace-one")
+            cell = row["n"], row["k"]
+            found.setdefault(key, {})[cell] = max(found.get(key, {}).get(cell, 0), row["runs"])
+    rows = []
+    for key, cells in found.items():
+        by_runs: dict[int, set[int]] = {}
+        for (n, _), runs in cells.items():
+            by_runs.setdefault(runs, set()).add(n)
+        for runs, sizes in sorted(by_runs.items(), reverse=True):
+            rows.append([*key, ", ".join(f"{n:,}" for n in sorted(sizes)), str(runs)])
+    return markdown_table(["figure", "form", "neighbours", "rows", "runs"], rows)
+
+
 VIEWS: dict[str, Callable[[], str]] = {
     "utility": utility,
     "utility-sentence": utility_sentence,
@@ -231,6 +249,7 @@ VIEWS: dict[str, Callable[[], str]] = {
     "sites": sites,
     "group": group,
     "group-sentence": group_sentence,
+    "ipsn17-runs": ipsn17_runs,
     "su16-sets": su16_sets,
     "su16-tally": su16_tally,
 }

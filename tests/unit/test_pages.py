@@ -77,6 +77,16 @@ def test_tables_of_numbers_come_from_results(name):
     assert name in STILL_TYPED or typed <= DEFINITIONS
 
 
+DRAWN = {"docs/guide/images/demo-map.png", "docs/guide/images/studio.png"}  # what the demo and the studio look like
+
+
+def test_pictures_are_results():
+    for name in NAMES:
+        for target in re.findall(r"!\[[^]]*\]\(([^)]+)\)", text(name)):
+            path = ((ROOT / name).parent / target).resolve().relative_to(ROOT)
+            assert path.is_relative_to("benchmarks/results") or path.as_posix() in DRAWN
+
+
 def test_no_definition_is_listed_in_vain():
     typed = {(name, heading) for name in NAMES for heading in tables_by_hand(text(name))}
     assert typed >= DEFINITIONS

@@ -91,7 +91,7 @@ def city(drawn: dict[str, Any]) -> bytes:
     heaviest = max(max(level["weights"]) for level in levels)
     for panel, level in zip(panels, levels, strict=True):
         panel.grid(visible=False)
-        panel.plot(*zip(*ground["rows"], strict=True), ",", color="#C4C4C4", zorder=1)
+        panel.plot(*zip(*ground["rows"], strict=True), ",", color="#ABABAB", zorder=1)
         panel.plot(*zip(*(*MANHATTAN, MANHATTAN[0]), strict=True), color=PALE, linewidth=1, zorder=2)
         area = 20 + 400 * np.maximum(level["weights"], 0) / heaviest
         own = {"color": COLOURS[0], "alpha": 0.45, "linewidths": 0}
@@ -100,9 +100,9 @@ def city(drawn: dict[str, Any]) -> bytes:
         panel.scatter(*zip(*ground["centres"], strict=True), **plain, label="centre without privacy", zorder=4)
         private = {"color": COLOURS[1], "marker": "^", "s": 50, "edgecolors": "white", "linewidths": 0.8}
         panel.scatter(*zip(*level["centres"], strict=True), **private, label="private centre", zorder=5)
-        panel.set(title=f"ε = {level['epsilon']:g}: {len(level['points'])} points", aspect=1.32)
-        panel.set(xlim=(-74.1, -73.9), ylim=(40.7, 40.9))
-        panel.tick_params(labelsize=6)
+        panel.set_title(f"ε = {level['epsilon']:g}: {len(level['points'])} points", fontsize=10)
+        panel.set(xlim=(-74.1, -73.9), ylim=(40.7, 40.9), aspect=1.32)  # a degree of longitude is shorter here
+        panel.set(xticks=(-74.05, -74.0, -73.95), yticks=(40.7, 40.75, 40.8, 40.85, 40.9))
     panels[0].legend(fontsize=7, loc="upper left", framealpha=0.9)
     return png_of(figure)
 
