@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from covey.bench.harness import Results, Row
+from covey.bench.ipsn17.rules import PAPER_TIMES
+from covey.bench.ipsn17.tasks import MANHATTAN
 from covey.bench.plots import INK, PALE, panels_of, png_of
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")  # told apart by the colour-blind
 MARKERS = "osX^D"
-PAPER_TIMES = {1_000_000: 40.0, 10_000_000: 3600.0}  # seconds that the paper's text reports, on 12 cores
 
 
 def figures(results: Results) -> Iterator[tuple[str, bytes]]:
@@ -23,6 +24,7 @@ def figures(results: Results) -> Iterator[tuple[str, bytes]]:
     yield "figure5", errors_and_sizes(tables["figure5"])
     yield "figure6", by_centres(tables["figure6"])
     yield "figure7", compared(tables["figure7"])
+    yield "figure8", city(results["map"])
 
 
 def times(rows: Sequence[Row], *, paper: dict[int, float]) -> bytes:
@@ -58,24 +60,50 @@ def errors_and_sizes(rows: Sequence[Row]) -> bytes:
 
 
 def by_centres(rows: Sequence[Row]) -> bytes:
-    figure, (panel,) = panels_of(1, 1, size=(7.0, 4.6))
-    for i, epsilon in enumerate(dict.fromkeys(row["epsilon"] for row in rows)):
-        own = [row for row in rows if row["epsilon"] == epsilon and not row["refused"]]
-        _line(panel, sorted((row["k"], row["error"]) for row in own), i, f"ε = {epsilon:g}")
-    panel.set(xlabel="number of centres k", ylabel="error")
-    panel.legend(frameon=False, fontsize=8)
+    """Error against k, a line for each epsilon: Covey's form left, the printed one right."""
+    variants = list(dict.fromkeys(row["variant"] for row in rows))
+    figure, panels = panels_of(1, len(variants), size=(10.0, 4.6))
+    for panel, variant in zip(panels, variants, strict=True):
+        for i, epsilon in enumerate(dict.fromkeys(row["epsilon"] for row in rows)):
+            own = [r for r in rows if r["epsilon"] == epsilon and r["variant"] == variant and not r["refused"]]
+            _line(panel, sorted((row["k"], row["error"]) for row in own), i, f"ε = {epsilon:g}")
+        panel.set(xlabel="number of centres k", ylabel="error", title=variant)
+    panels[0].legend(frameon=False, fontsize=8)
     return png_of(figure)
 
 
 def compared(rows: Sequence[Row]) -> bytes:
-    """`ball-coreset` against `net-coreset`: error and coreset size against the number of rows."""
+    """Balls against nets, as printed and as Covey has them: error and coreset size against the number of rows."""
     figure, panels = panels_of(1, 2, size=(10.0, 4.4))
     for i, variant in enumerate(dict.fromkeys(row["variant"] for row in rows)):
         own = [row for row in rows if row["variant"] == variant and not row["refused"]]
         for panel, what in zip(panels, ("error", "size"), strict=True):
-            _line(panel, sorted((row["n"], row[what]) for row in own), i, f"{variant}-coreset")
+            _line(panel, sorted((row["n"], row[what]) for row in own), i, variant)
             panel.set(xscale="log", yscale="log", xlabel="number of rows n", ylabel=what)
     panels[0].legend(frameon=False, fontsize=8)
+    return png_of(figure)
+
+
+def city(drawn: dict[str, Any]) -> bytes:
+    """Points of the coreset and centres on the map, a panel for each level, the least private first."""
+    ground, levels = drawn["ground"], drawn["levels"]
+    figure, panels = panels_of(1, len(levels), size=(3.5 * len(levels), 4.8))
+    heaviest = max(max(level["weights"]) for level in levels)
+    for panel, level in zip(panels, levels, strict=True):
+        panel.grid(visible=False)
+        panel.plot(*zip(*ground["rows"], strict=True), ",", color="#ABABAB", zorder=1)
+        panel.plot(*zip(*(*MANHATTAN, MANHATTAN[0]), strict=True), color=PALE, linewidth=1, zorder=2)
+        area = 20 + 400 * np.maximum(level["weights"], 0) / heaviest
+        own = {"color": COLOURS[0], "alpha": 0.45, "linewidths": 0}
+        panel.scatter(*zip(*level["points"], strict=True), s=area, **own, label="point of the coreset", zorder=3)
+        plain = {"color": INK, "marker": "x", "s": 45, "linewidths": 1.6}
+        panel.scatter(*zip(*ground["centres"], strict=True), **plain, label="centre without privacy", zorder=4)
+        private = {"color": COLOURS[1], "marker": "^", "s": 50, "edgecolors": "white", "linewidths": 0.8}
+        panel.scatter(*zip(*level["centres"], strict=True), **private, label="private centre", zorder=5)
+        panel.set_title(f"ε = {level['epsilon']:g}: {len(level['points'])} points", fontsize=10)
+        panel.set(xlim=(-74.1, -73.9), ylim=(40.7, 40.9), aspect=1.32)  # a degree of longitude is shorter here
+        panel.set(xticks=(-74.05, -74.0, -73.95), yticks=(40.7, 40.75, 40.8, 40.85, 40.9))
+    panels[0].legend(fontsize=7, loc="upper left", framealpha=0.9)
     return png_of(figure)
 
 

@@ -1,0 +1,271 @@
+"""Fills the pages: what stands between `<!-- from: NAME -->` and `<!-- end -->` is taken from results, never typed.
+
+    python benchmarks/pages.py            # fill all pages
+    python benchmarks/pages.py --check    # name those that would change
+
+NAME is the path of a Markdown file, which is shown as it is, or one of VIEWS, which make a table or a sentence of
+result files or of public formulas. tests/unit/test_pages.py fills the pages again and finds no difference.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from covey.bench.harness import markdown_table
+from covey.bench.utility.report import geometric_mean
+from covey.files import write_whole
+from covey.theory.group import group_privacy
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+MARK = re.compile(r"(<!-- from: (\S+) -->\n)(.*?)(<!-- end -->)", flags=re.DOTALL)
+WIDTH = 140
+
+
+def pages() -> list[Path]:
+    return sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+
+
+def fill(page: str) -> str:
+    """The page with everything between marks made anew."""
+    return MARK.sub(lambda found: f"{found[1]}\n{content(found[2])}\n\n{found[4]}", page)
+
+
+def content(name: str) -> str:
+    text = VIEWS[name]() if name in VIEWS else (ROOT / name).read_text(encoding="utf-8")
+    return "\n".join(map(wrapped, text.strip().splitlines()))
+
+
+def wrapped(line: str) -> str:
+    """Lines of at most 140 characters; tables stay as they are."""
+    if line.startswith("|") or len(line) <= WIDTH:
+        return line
+    indent = "  " if line.startswith("- ") else ""
+    return textwrap.fill(line, WIDTH, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False)
+
+
+def results(name: str) -> Any:
+    return json.loads((RESULTS / name).read_text(encoding="utf-8"))
+
+
+def percent(share: float) -> str:
+    return f"{share:.0%}"
+
+
+def listed(words: Iterable[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+# --- accuracy ---------------------------------------------------------------------------------------------------------
+
+
+def utility_means() -> dict[str, dict[float, float]]:
+    found = {}
+    for label, file in (("with δ = n^-1.5", "covey-auto.json"), ("pure ε", "covey-auto-pure.json")):
+        cells = results(f"utility/{file}")["cells"]
+        epsilons = sorted({cell["epsilon"] for cell in cells})
+        found[label] = {e: geometric_mean([c["ratio"] for c in cells if c["epsilon"] == e]) for e in epsilons}
+    return found
+
+
+def utility() -> str:
+    """Geometric means over the sets, by epsilon."""
+    means = utility_means()
+    epsilons = list(next(iter(means.values())))
+    rows = [[label, *(f"{own[epsilon]:.2f}" for epsilon in epsilons)] for label, own in means.items()]
+    return markdown_table(["`auto`", *(f"ε = {epsilon:g}" for epsilon in epsilons)], rows)
+
+
+def utility_sentence() -> str:
+    cells = results("utility/covey-auto.json")["cells"]
+    means, runs = utility_means()["with δ = n^-1.5"], {cell["runs"] for cell in cells}
+    more = listed(percent(means[epsilon] - 1) for epsilon in (1.0, 0.5, 0.1))
+    return (
+        f"On the {len({cell['set'] for cell in cells})} sets of the benchmark, private centres cost {more} more than "
+        f"ordinary k-means at ε = 1, 0.5 and 0.1 (geometric means, {min(runs)} runs each, δ = n^-1.5)."
+    )
+
+
+# --- the forecast -----------------------------------------------------------------------------------------------------
+
+
+def forecast() -> str:
+    kept = results("plan_check.json")
+    columns = ("cells", "in_range", "below_high", "within_a_factor_of_2", "within_30_percent")
+    rows = []
+    for group, words in (("shares", ""), ("shares_of_new_sets", ", new sets")):
+        for what, name in (("cost", "extra cost"), ("size", "size error"), ("place", "place error")):
+            own = [kept[group][what][column] for column in columns]
+            rows.append([name + words, *(str(each) if isinstance(each, int) else percent(each) for each in own)])
+    heads = ["error", "fits", "in the range", "below its upper end", "the middle within a factor of 2", "within 30%"]
+    return markdown_table(heads, rows)
+
+
+def forecast_sentence() -> str:
+    made, kept = results("plan.json")["rows"], results("plan_check.json")["cells"]
+    cases = len({cell["set"] for cell in kept})
+    return (
+        f"It is a regression on {len(made):,} fits of made-up mixtures of 1 to 100 columns, with a line for the middle "
+        f"and one for either tenth. It was then compared with {len(kept)} fits of public sets ({cases} cases), of "
+        "which it has seen none."
+    )
+
+
+# --- speed ------------------------------------------------------------------------------------------------------------
+
+
+def work(name: str) -> dict[str, Any]:
+    return next(row for row in results("speed.json")["table"] if row["work"] == name)
+
+
+def files() -> str:
+    """10^8 rows from a file, against reading them."""
+    auto = work("auto from Parquet, 100,000,000 x 2")
+    rows = [["reading them with pyarrow", f"{auto['peer_seconds']:.1f} s", "1", ""]]
+    for name in ("grid", "auto"):
+        own, memory = work(f"{name} from Parquet, 100,000,000 x 2"), work(f"{name} from Parquet: peak memory")
+        rows.append([f"`{name}`", f"{own['seconds']:.1f} s", f"{own['value']:.1f}x", f"{memory['value']:.2f} GiB"])
+    own = work("auto on a sample from Parquet, 100,000,000 x 2")
+    rows.append(['`auto` on a sample (`sample="auto"`)', f"{own['seconds']:.1f} s", f"{own['value']:.2f}x", ""])
+    heads = ["10^8 x 2 rows from one Parquet file", "time", "against reading the columns", "peak memory"]
+    return markdown_table(heads, rows)
+
+
+def growth() -> str:
+    powers = [f"n^{work(f'{name}: growth from 100,000 to 100,000,000 rows')['value']:.2f}" for name in ("auto", "grid")]
+    return f"Time grows like {powers[0]} (`auto`) and {powers[1]} (`grid`) from 10^5 to 10^8 rows in memory."
+
+
+def spark() -> str:
+    kept = results("spark.json")
+    rows = [[f"`{row['algorithm']}`", f"{row['files']:.1f} s", f"{row['spark']:.0f} s"] for row in kept["table"]]
+    rows.append(["start-up, not counted above", "", f"{kept['start_seconds']:.0f} s"])
+    return markdown_table([f"{kept['rows']:,} x 2 rows", "streamed from files", "Spark"], rows)
+
+
+def timing() -> str:
+    """What an observer of the processor time gains."""
+    kept = results("timing.json")["pairs"]
+    rows = [
+        [name, f"{row['difference_percent']:+.1f}%", f"{row['advantage']:.2f}", f"{row['advantage_by_chance']:.2f}"]
+        for name, row in kept.items()
+    ]
+    return markdown_table(["pair", "middle time", "advantage", "by chance, up to"], rows)
+
+
+# --- sites, groups, papers --------------------------------------------------------------------------------------------
+
+
+def sites() -> str:
+    rows = [
+        [f"{row['people']:,}", str(row["k"])]
+        + [f"{row[each]:.2f} ± {row[each + '_se']:.2f}" for each in ("k-median", "k-means")]
+        for row in results("sites.json")["table"]
+    ]
+    return markdown_table(["people", "k", "k-median", "k-means"], rows)
+
+
+def group() -> str:
+    """A group of 100 in a sample of 1%, an algorithm of epsilon 0.5."""
+    found = group_privacy(epsilon=0.5, rate=0.01, group=100)
+    best = found.best_threshold(1e-6)
+    two = found.curve[2]
+    rows = [
+        ["naive: as if there were no sampling", found.naive],
+        ["threshold T = 2", two],
+        [f"threshold T = {best.threshold}, the best for δ = 10^-6", best],
+        ["amplified: one person's promise, a hundred times", found.amplified],
+    ]
+    shown = [[name, f"{each.epsilon:.3g}", f"{each.delta:.2g}"] for name, each in rows]
+    return markdown_table(["promise", "ε for the group", "δ for the group"], shown)
+
+
+def group_sentence() -> str:
+    """A group of 20 in a sample of 5%, an algorithm of epsilon 4."""
+    found = group_privacy(epsilon=4, rate=0.05, group=20)
+    best = found.best_threshold(1e-3)
+    return (
+        f"Here ε = {best.epsilon:g} (T = {best.threshold}) and {found.epsilon_at(1e-3):.2f} at δ = 0.001, against "
+        f"{found.amplified.epsilon:.2f} amplified and {found.naive.epsilon:g} naive:"
+    )
+
+
+def su16_sets() -> str:
+    rows = [
+        [
+            each["name"],
+            f"{each['rows_in_the_paper']:,}",
+            f"{each['rows']:,}",
+            str(each["d"]),
+            str(each["k"]),
+            f"{each['baseline']:.5f}",
+            each["stands_in"] or "the same rows",
+        ]
+        for each in results("su16/results.json")["sets"]
+    ]
+    return markdown_table(["set", "rows in the paper", "rows here", "d", "k", "baseline", "what the rows are"], rows)
+
+
+def su16_tally() -> str:
+    claims = results("su16/results.json")["claims"]
+    return f"**{sum(each['reproduced'] for each in claims)} of {len(claims)} statements were reproduced.**"
+
+
+def ipsn17_runs() -> str:
+    """How often each cell was run, by figure, form and rows; a cell that was refused stops at once."""
+    found: dict[tuple[str, str, str], dict[tuple[int, int], int]] = {}
+    for figure in ("figure5", "figure6", "figure7", "figure8"):
+        for row in results("ipsn17/results.json")["figures"][figure]:
+            key = figure[-1], row["variant"], row.get("relation", "replace-one")
+            cell = row["n"], row["k"]
+            found.setdefault(key, {})[cell] = max(found.get(key, {}).get(cell, 0), row["runs"])
+    rows = []
+    for key, cells in found.items():
+        by_runs: dict[int, set[int]] = {}
+        for (n, _), runs in cells.items():
+            by_runs.setdefault(runs, set()).add(n)
+        for runs, sizes in sorted(by_runs.items(), reverse=True):
+            rows.append([*key, ", ".join(f"{n:,}" for n in sorted(sizes)), str(runs)])
+    return markdown_table(["figure", "form", "neighbours", "rows", "runs"], rows)
+
+
+VIEWS: dict[str, Callable[[], str]] = {
+    "utility": utility,
+    "utility-sentence": utility_sentence,
+    "forecast": forecast,
+    "forecast-sentence": forecast_sentence,
+    "files": files,
+    "growth": growth,
+    "spark": spark,
+    "timing": timing,
+    "sites": sites,
+    "group": group,
+    "group-sentence": group_sentence,
+    "ipsn17-runs": ipsn17_runs,
+    "su16-sets": su16_sets,
+    "su16-tally": su16_tally,
+}
+
+
+@click.command()
+@click.option("--check", is_flag=True, help="Change nothing; name the pages that would change.")
+def main(check: bool) -> None:
+    """Fill every page from the results."""
+    changed = [page for page in pages() if fill(page.read_text(encoding="utf-8")) != page.read_text(encoding="utf-8")]
+    for page in changed:
+        if not check:
+            write_whole(page, fill(page.read_text(encoding="utf-8")).encode())
+        click.echo(page.relative_to(ROOT).as_posix())
+    raise SystemExit(1 if check and changed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""No number by hand: what pages show of results is what benchmarks/pages.py makes of them."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SPEC = importlib.util.spec_from_file_location("pages_of_results", ROOT / "benchmarks" / "pages.py")
+assert SPEC is not None
+assert SPEC.loader is not None
+pages = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(pages)
+
+NAMES = [page.relative_to(ROOT).as_posix() for page in pages.pages()]
+NUMBER = r"[*`<>~±+ ]*-?[\d.,]*\d[\d.,·^-]*( ?(%|s|ms|GiB|MiB|MB|KiB|x|times|min|h|hours|minutes|rows))?( ± [\d.]+)?\**"
+
+DEFINITIONS = {  # tables whose numbers are choices, formulas or facts about a file, by page and heading
+    ("docs/guide/accuracy.md", "The sets"),
+    ("docs/guide/auto.md", "The budget"),
+    ("docs/guide/choosing.md", "ε: how much one person can be noticed"),
+    ("docs/guide/people.md", "How many rows should count?"),
+    ("docs/guide/sampling.md", "What it costs, and what it buys"),
+    ("docs/guide/slider.md", "The slider: all privacy levels for the price of one"),
+    ("docs/papers/ipsn17.md", "Feldman, Xiang, Zhu and Rus 2017, redone"),
+    ("docs/papers/su16.md", "What differs from the paper's experiments"),
+    ("docs/reference/cli.md", "The command line"),
+}
+STILL_TYPED = {"docs/papers/aaai21.md"}  # its results are measured anew at this time
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_is_as_it_would_be_filled(name):
+    assert pages.fill(text(name)) == text(name)
+
+
+def test_every_view_is_on_a_page():
+    shown = {found[1] for name in NAMES for found in pages.MARK.findall(text(name))}
+    assert set(pages.VIEWS) <= shown
+    assert {name for name in shown if name not in pages.VIEWS} <= {
+        path.relative_to(ROOT).as_posix() for path in (ROOT / "benchmarks" / "results").rglob("*.md")
+    }
+
+
+def test_marks_come_in_pairs():
+    for name in NAMES:
+        page = text(name)
+        opened, closed = (len(re.findall(f"^<!-- {word}", page, flags=re.MULTILINE)) for word in ("from: ", "end -->"))
+        assert opened == closed == len(pages.MARK.findall(page)), name
+
+
+def tables_by_hand(page: str) -> list[str]:
+    """The headings of tables outside marks in which a cell is a number."""
+    heading, found, table = "", [], []
+    for line in [*pages.MARK.sub("", page).splitlines(), ""]:
+        if line.startswith("#"):
+            heading = line.lstrip("# ")
+        if line.startswith("|"):
+            table.append(line)
+            continue
+        cells = [cell.strip() for row in table[2:] for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
+        if any(re.fullmatch(NUMBER, cell) for cell in cells):
+            found.append(heading)
+        table = []
+    return found
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("docs/audit/")])
+def test_tables_of_numbers_come_from_results(name):
+    typed = {(name, heading) for heading in tables_by_hand(text(name))}
+    assert name in STILL_TYPED or typed <= DEFINITIONS
+
+
+DRAWN = {"docs/guide/images/demo-map.png", "docs/guide/images/studio.png"}  # what the demo and the studio look like
+
+
+def test_pictures_are_results():
+    for name in NAMES:
+        for target in re.findall(r"!\[[^]]*\]\(([^)]+)\)", text(name)):
+            path = ((ROOT / name).parent / target).resolve().relative_to(ROOT)
+            assert path.is_relative_to("benchmarks/results") or path.as_posix() in DRAWN
+
+
+def test_no_definition_is_listed_in_vain():
+    typed = {(name, heading) for name in NAMES for heading in tables_by_hand(text(name))}
+    assert typed >= DEFINITIONS
+
+
+def test_the_checks_can_fail():
+    table = "## Times\n| what | time |\n|---|---|\n| a fit | 3.2 s |\n"
+    assert tables_by_hand(table) == ["Times"]
+    assert tables_by_hand("## Names\n| what | name |\n|---|---|\n| a fit | Ada |\n") == []
+    marked = f"<!-- from: growth -->\n{table}<!-- end -->\n"
+    assert tables_by_hand(marked) == []
+    assert pages.fill(marked) != marked
+    assert pages.fill(pages.fill(marked)) == pages.fill(marked)
+
+
+def test_lines_of_a_filled_page_are_wrapped():
+    assert all(len(line) <= pages.WIDTH for line in pages.wrapped("- " + "word " * 60).splitlines())
+    assert pages.wrapped("| " + "word " * 60) == "| " + "word " * 60
