@@ -81,7 +81,7 @@ def max_cover(
         raise ParameterError("neighbours, delta", "max-cover is proven for add-remove, with a delta above 0")
     domain = curator.domain
     most = min(domain.dimension, dimensions or MOST_DIMENSIONS)
-    if offsets_in(most, _reach(most, growth)) > MOST_OFFSETS:  # before anything is paid
+    if offsets_in(most, reach_of(most, growth)) > MOST_OFFSETS:  # before anything is paid
         raise ParameterError("growth", f"more than 2^22 grid points would cover a row in {most} dimensions: raise it")
     for_size, left = split(epsilon, 1, 24)
     shares = share_out(left, delta, k=k, domain=domain, averages=averages, final_round=final_round, bound=bound)
@@ -102,11 +102,11 @@ def max_cover(
 
     lifted = _inside(projection.lift(found.centres), domain)
     lower_centres = None if len(projection.matrix) == domain.dimension else found.centres
-    centres, sizes = _averages(
+    centres, sizes = averages_of(
         curator, lifted, shares.means[0], rng=public_rng, within=(projection, narrow, lower_centres)
     )
     for means in shares.means[1:]:
-        centres, sizes = _averages(curator, centres, means, rng=public_rng)
+        centres, sizes = averages_of(curator, centres, means, rng=public_rng)
     notes = {
         "dimensions": len(projection.matrix),
         "growth": growth,
@@ -158,7 +158,7 @@ def share_out(
     the averages. Averages that are better off with Laplace noise take no delta, and the picks get theirs."""
     parts = split(epsilon, *(SPLIT if final_round else (*SPLIT[:2], sum(SPLIT[2:]))))
     each = delta / 2 / (len(parts) - 2)
-    means = tuple(_means(part, each, k=k, domain=domain, averages=averages) for part in parts[2:])
+    means = tuple(means_of(part, each, k=k, domain=domain, averages=averages) for part in parts[2:])
     picks = CoverPicks.within(
         epsilon=parts[0], delta=delta - sum((mean.delta for mean in means), Fraction(0)), bound=bound
     )
@@ -166,15 +166,25 @@ def share_out(
     return Shares(picks, counts, means)
 
 
-def _means(epsilon: Fraction, delta: Fraction, *, k: int, domain: Domain, averages: str) -> Means:
+def means_of(
+    epsilon: Fraction,
+    delta: Fraction,
+    *,
+    k: int,
+    domain: Domain,
+    averages: str,
+    neighbours: Neighbours = Neighbours.ADD_REMOVE,
+) -> Means:
     """A fifth of epsilon for the numbers of rows, the rest for the sums, with Gaussian or Laplace noise: the lesser."""
     if averages == "noisy-avg":
         return Means(epsilon, delta, NoisyAverages(epsilon, delta, k), None)
     counts, sums = split(epsilon, 1, 4)
     origin = np.zeros((k, domain.dimension))
     laplace = DiscreteLaplace(sums)
-    rough = ResidualSums(domain, origin, _radius(domain, "l1"), norm="l1").sensitivity(Neighbours.ADD_REMOVE)
+    rough = ResidualSums(domain, origin, _radius(domain, "l1"), norm="l1").sensitivity(neighbours)
     laplace.check(rough)
+    if not delta:
+        return Means(epsilon, delta, laplace, DiscreteLaplace(counts))
     try:
         (multiplier,) = calibrate_gaussian(
             others=(DiscreteLaplace(counts).event(),), shares=(Fraction(1),), epsilon=epsilon, delta=delta
@@ -182,7 +192,7 @@ def _means(epsilon: Fraction, delta: Fraction, *, k: int, domain: Domain, averag
     except BudgetError:
         return Means(epsilon, Fraction(0), laplace, DiscreteLaplace(counts))
     fine = ResidualSums(domain, origin, _radius(domain, "l2"))
-    squares = multiplier**2 * fine.sensitivity(Neighbours.ADD_REMOVE).l2_squared
+    squares = multiplier**2 * fine.sensitivity(neighbours).l2_squared
     gaussian = float(multiplier) * _radius(domain, "l2")
     if gaussian < math.sqrt(2) * _radius(domain, "l1") / float(sums) and squares >= (
         GAUSSIAN_VARIANCE_PER_NUMBER * fine.size
@@ -201,10 +211,10 @@ def cover_of(domain: Domain, *, size: int, growth: float, k: int) -> Cover:
     d = domain.dimension
     radii = [(1 + growth) ** i / size for i in range(math.ceil(math.log(2 * size) / math.log1p(growth)))]
     sides = tuple(max(1, round(growth * radius / math.sqrt(d) * domain.limit)) for radius in radii)
-    return Cover(domain, sides, _reach(d, growth), k * max(1, math.ceil(math.log(1 / growth))))
+    return Cover(domain, sides, reach_of(d, growth), k * max(1, math.ceil(math.log(1 / growth))))
 
 
-def _reach(d: int, growth: float) -> int:
+def reach_of(d: int, growth: float) -> int:
     """The largest squared distance, in sides, that is less than (radius + side·√d)²: the same for every radius."""
     return math.ceil(d * (1 + 1 / growth) ** 2 - 1e-9) - 1
 
@@ -229,7 +239,7 @@ def _projection(
     return Projection(whole, np.zeros(d), halves, domain)
 
 
-def _averages(
+def averages_of(
     curator: Curator,
     centres: Floats,
     means: Means,
