@@ -129,6 +129,9 @@ def coreset(town: Town, method: str, **asked: Any) -> Coreset:
     return Coreset.of(fit(town.map(), **given))
 
 
+SITES = [[-74.1 + 0.02 * i, 40.7 + 0.02 * j] for i in range(11) for j in range(11)]  # one may be as good as the next
+
+
 def one_coreset(town: Town, folder: Path, *, method: str) -> Fields:
     found = coreset(town, method)
     return joined(
@@ -138,6 +141,8 @@ def one_coreset(town: Town, folder: Path, *, method: str) -> Fields:
         of_png(coreset_plot(found)),
         of_coreset(found.reduce(5)),
         of_release(found.kmedian(2)),
+        of_release(found.kmeans(3, fixed=[[-74.0, 40.8]], candidates=SITES, forbidden=ZONES)),
+        of_release(found.kmedian(2, allowed=ZONES)),
     )
 
 

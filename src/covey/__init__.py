@@ -12,6 +12,7 @@ from covey.errors import (
     LedgerError,
     NotNumericError,
     ParameterError,
+    PrivacyWarning,
 )
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ __all__ = [
     "NotNumericError",
     "ParameterError",
     "Person",
+    "PrivacyWarning",
     "PrivateCoreset",
     "Release",
     "Zones",
@@ -78,4 +80,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted([*__all__, "__version__"])

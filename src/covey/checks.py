@@ -208,3 +208,62 @@ def _frozen(values: Floats) -> Floats:
     if values.flags.writeable:
         values.flags.writeable = False
     return values
+
+
+def column_ranges(bounds: Any, width: int) -> list[tuple[Any, Any]]:
+    """(lower, upper) for each of `width` columns, from what a user wrote without names.
+
+    A pair of numbers is the range of every column, a list of pairs has one range for each column, and a pair of arrays
+    is (lower, upper). What two columns could mean both ways is refused: read the wrong way it is a domain that is far
+    too large, and nothing would say so.
+    """
+    if not isinstance(bounds, list | tuple | np.ndarray):
+        raise ParameterError("bounds", "must be a Box, a Ball, ranges by names of columns, or a pair (lower, upper)")
+    ranges = [tuple(each) for each in bounds if np.shape(_numbers(each)) == (2,)]
+    if not len(ranges) == len(bounds) == width:
+        return _between_corners(bounds, width)
+    if width != 2 or _is_written_by_column(bounds):
+        return ranges
+    corners = _between_corners(bounds, width)
+    if _is_pair_of_arrays(bounds) or not _are_ranges(ranges):
+        return corners
+    if not _are_ranges(corners):
+        return ranges
+    first, second = (", ".join(f"({low:g}, {high:g})" for low, high in way) for way in (ranges, corners))
+    raise ParameterError(
+        "bounds",
+        f"can be read in two ways: write Box({first}) if each pair is the range of a column, or Box({second}) if the "
+        "first holds all lower and the second all upper ends",
+    )
+
+
+def _is_written_by_column(bounds: Any) -> bool:
+    return isinstance(bounds, list) and not any(isinstance(each, np.ndarray) for each in bounds)
+
+
+def _is_pair_of_arrays(bounds: Any) -> bool:
+    return isinstance(bounds, tuple) and all(isinstance(each, np.ndarray) for each in bounds)
+
+
+def _are_ranges(ranges: list[tuple[Any, Any]]) -> bool:
+    return all(low < high for low, high in ranges)
+
+
+def _numbers(value: Any) -> Floats:
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError("bounds", "must be made of numbers, or of arrays of numbers") from None
+
+
+def _between_corners(bounds: Any, width: int) -> list[tuple[Any, Any]]:
+    """The ranges between a lower and an upper end for all columns, or one for each."""
+    ends = [_numbers(each) for each in bounds]
+    if len(ends) != 2 or any(each.shape not in {(), (1,), (width,)} for each in ends):
+        raise ParameterError(
+            "bounds",
+            f"must have one range for each of {width} columns, [(low, high), ...], or be a pair (lower, upper) of "
+            f"numbers, or of arrays with {width} numbers each",
+        )
+    lower, upper = (np.broadcast_to(each, (width,)).tolist() for each in ends)
+    return list(zip(lower, upper, strict=True))

@@ -8,6 +8,8 @@
     ├── LedgerError                        a ledger is missing, foreign, changed, truncated or behind its anchor
     └── FormatError         (ValueError)   a file is not a Covey document, or of another version
 
+    PrivacyWarning          (UserWarning)  allowed, but probably not meant; turn it into an error to be stopped
+
 The command line turns each of them into one line on stderr and exit code 2.
 """
 
@@ -56,6 +58,10 @@ class LedgerError(CoveyError):
 
 class FormatError(CoveyError, ValueError):
     """A file is not a Covey document, or one of another version."""
+
+
+class PrivacyWarning(UserWarning):
+    """What was asked for, or released, is allowed but protects less, or tells less, than people expect."""
 
 
 def place_of(error: BaseException, *, otherwise: str) -> str:

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from inspect import cleandoc
 from os import PathLike
 from textwrap import indent
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from covey.algorithms.coreset_methods import coreset_algorithm
 from covey.errors import DataError, LedgerError
+from covey.fit.caution import warn_after, warn_without_ledger
 from covey.fit.fit import fit
 from covey.private.lattice import to_lattice
 from covey.private.opening import open_data
 from covey.private.tables.frames import open_table
 from covey.public import Person, check_columns, resolve_bounds
 from covey.published.coreset.coreset import Coreset
-from covey.queries.voronoi import exact_scores, nearest
+from covey.queries.voronoi import nearest
 from covey.terminal import progress_bar, say
 
 
@@ -36,6 +39,11 @@ class _Private(BaseEstimator):
     progress: bool
     verbose: int
 
+    def __new__(cls, *given: Any, **named: Any) -> Self:  # noqa: ARG004
+        if "neighbors" in named:
+            raise TypeError("neighbors: did you mean neighbours?")
+        return super().__new__(cls)
+
     def _store(self, parameters: dict[str, Any]) -> None:
         """scikit-learn's rule for __init__: keep every parameter as it is, under its own name, and do nothing else."""
         self.__dict__.update({name: value for name, value in parameters.items() if name != "self"})
@@ -43,17 +51,12 @@ class _Private(BaseEstimator):
     def _fit(self, X: Any, *, objective: str, algorithm: str, algorithm_params: dict[str, Any] | None) -> None:
         if self._all_columns() and len({isinstance(name, str) for name in getattr(X, "columns", ())}) > 1:
             raise DataError("data: some names of columns are text and some are not; scikit-learn takes all or none")
-        own = (
-            "n_clusters",
-            "progress",
-            "verbose",
-            "objective",
-            "algorithm",
-            "algorithm_params",
-            "method",
-            "method_params",
-        )
-        shared = {name: value for name, value in self.get_params(deep=False).items() if name not in own}
+        shown = self.get_params(deep=False)
+        own = {"n_clusters", "progress", "verbose", "objective"}
+        own |= {"algorithm", "algorithm_params", "method", "method_params"}
+        if shown["ledger"] is None and shown["random_state"] is None:
+            warn_without_ledger()
+        shared = {name: value for name, value in shown.items() if name not in own}
         try:
             with progress_bar(show=bool(self.progress)) as report:
                 self.release_ = fit(
@@ -69,6 +72,7 @@ class _Private(BaseEstimator):
             if error.release is not None:
                 self.release_ = error.release
             raise
+        warn_after(self.release_)
         table = open_data(X, engine=self.engine)
         names, width = Person(self.person, self.rows_per_person).columns_of(table.names, table.width)
         self._domain = resolve_bounds(self.bounds, names=names, width=width)
@@ -83,7 +87,7 @@ class _Private(BaseEstimator):
 
     def _all_columns(self) -> bool:
         """Whether the bounds are by position, for all columns of the data, and not for columns chosen by name."""
-        return getattr(self.bounds, "columns", None) is None
+        return not isinstance(self.bounds, Mapping) and getattr(self.bounds, "columns", None) is None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -140,13 +144,12 @@ class _Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         return np.concatenate(labels) if labels else np.empty(0, dtype=np.intp)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Distances from the caller's own rows to every centre, with each column scaled to [-1, 1] by the bounds."""
+        """Distances from the caller's own rows (moved into the bounds) to every centre, in the units of the data.
+
+        `predict` scales every column to [-1, 1] by the bounds first, so the nearest centre may be another there.
+        """
         check_is_fitted(self)
-        blocks = []
-        for rows in self._lattice_rows(X):
-            squares = np.square(rows.astype(np.float64)).sum(axis=0)
-            distances = exact_scores(rows, self._lattice_centres()) + squares
-            blocks.append(np.sqrt(np.maximum(distances, 0)).T / self._domain.limit)
+        blocks = [cdist(self._domain.from_lattice(rows.T), self.cluster_centers_) for rows in self._lattice_rows(X)]
         return np.concatenate(blocks) if blocks else np.empty((0, len(self.cluster_centers_)))
 
     def _lattice_centres(self) -> NDArray[np.int64]:
@@ -186,9 +189,9 @@ class KMeans(_Clusterer):
         The privacy budget of this fit; smaller is more private. Usual values: 0.1 to 3.
     delta : float or None, default=None
         None for pure epsilon, or the exceptional chance, well below 1/n, for algorithms that make use of one.
-    bounds : Box, Ball, pair of arrays, or pair of numbers, default=None
-        Public limits of each column, required: a `Box`, a `Ball`, a pair (lower, upper) of arrays, or a pair of numbers
-        for every column. Never computed from the rows.
+    bounds : Box, Ball, dict, list of pairs, pair of arrays, or pair of numbers, default=None
+        Public limits of each column, required: a `Box`, a `Ball`, {"lon": (low, high), ...}, a list with (low, high)
+        for each column, a tuple (lower, upper) of arrays, or of two numbers. Never computed from the rows.
     algorithm : str, default='auto'
         One of those that `covey algorithms` lists; "auto" is the default of docs/guide/auto.md.
     algorithm_params : dict or None, default=None
@@ -202,7 +205,7 @@ class KMeans(_Clusterer):
         people count) or "auto:0.8". Which of them count is drawn at random.
     zones : GeoJSON, path, pairs of a Box and an epsilon, Zones, or None, default=None
         Regions whose rows are promised more: GeoJSON (a document or the path of a file) with a property epsilon for
-        each polygon, or pairs of a `Box` and an epsilon. Rows in them count in part: docs/guide/zones.md.
+        each polygon, or pairs of a `Box` and an epsilon. Rows in them are kept in part: docs/guide/zones.md.
     sample : float, int, str or None, default=None
         Fit a random sample, in time that does not grow with the number of rows: a rate such as 0.01, a whole number of
         rows, "auto" (as many as an error of 5% allows) or "auto:0.02". Epsilon holds for all rows; sizes and weights

@@ -7,7 +7,7 @@ integers that rows are snapped to (private/lattice.py), so that every statistic 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from covey.checks import column_ranges
 from covey.errors import DataError, ParameterError
 from covey.events import Neighbours as Neighbours
 from covey.events import exactly
@@ -139,7 +140,7 @@ class Box:
         self.ranges = tuple(_range(name, pair) for name, pair in named)
 
     @classmethod
-    def of(cls, ranges: dict[str, Sequence[float]]) -> Box:
+    def of(cls, ranges: Mapping[str, Sequence[float]]) -> Box:
         """A box from a dictionary, for column names that are not Python names."""
         return cls(**{str(name): pair for name, pair in ranges.items()})
 
@@ -315,7 +316,7 @@ class Domain:
         }
 
 
-Bounds = Box | Ball | Sequence[Any]
+Bounds = Box | Ball | Mapping[str, Sequence[float]] | Sequence[Any]
 
 
 def resolve_bounds(bounds: Bounds | None, *, names: Sequence[str] | None, width: int) -> Domain:
@@ -328,18 +329,6 @@ def resolve_bounds(bounds: Bounds | None, *, names: Sequence[str] | None, width:
         )
     if isinstance(bounds, Box | Ball):
         return bounds.domain(names, width)
-    try:
-        lower, upper = bounds
-    except (TypeError, ValueError):
-        raise ParameterError("bounds", "must be a Box, a Ball, or a pair (lower, upper)") from None
-    try:
-        lows, highs = (np.asarray(end, dtype=np.float64) for end in (lower, upper))
-    except (TypeError, ValueError, OverflowError):
-        raise ParameterError("bounds", "lower and upper must be numbers or arrays of numbers") from None
-    if max(lows.ndim, highs.ndim) > 1:
-        raise ParameterError("bounds", "lower and upper must be numbers or arrays of one number per column")
-    try:
-        pairs = zip(np.broadcast_to(lows, (width,)), np.broadcast_to(highs, (width,)), strict=True)
-    except ValueError:
-        raise ParameterError("bounds", f"lower and upper must have {width} numbers, one per column") from None
-    return Box(*pairs).domain(names, width)
+    if isinstance(bounds, Mapping):
+        return Box.of(bounds).domain(names, width)
+    return Box(*column_ranges(bounds, width)).domain(names, width)

@@ -112,11 +112,12 @@ def test_the_door_scales_noise_to_its_own_relation(relation):
         assert all(each == expected for each in seen)
 
 
-def test_a_cover_is_refused_where_rows_are_replaced():
-    noise = CoverPicks(LITTLE, Fraction(1, 10))
+@pytest.mark.parametrize(("charged", "relation"), [(ADD, REPLACE), (REPLACE, ADD)])
+def test_a_cover_is_refused_that_is_charged_for_another_relation(charged, relation):
+    noise = CoverPicks(LITTLE, Fraction(1, 10), neighbours=charged)
     plan = Plan((noise.event(),), Fraction(1, 10))
-    door = make_curator(ROWS, domain=DOMAIN, neighbours=REPLACE, delta=Fraction(1, 10), plan=plan)
-    with pytest.raises(ParameterError, match="add-remove only"):
+    door = make_curator(ROWS, domain=DOMAIN, neighbours=relation, delta=Fraction(1, 10), plan=plan)
+    with pytest.raises(ParameterError, match="another relation"):
         door.cover(Cover(DOMAIN, (DOMAIN.limit,), 2, 1), noise)
 
 

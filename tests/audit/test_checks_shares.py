@@ -28,9 +28,11 @@ from covey.private.engines.memory import MemoryEngine
 from covey.private.narrowed.cap import CappedTable
 from covey.private.narrowed.sample import SampledTable
 from covey.private.tables.frames import ArrayTable, open_table
-from covey.public import Box, resolve_bounds
+from covey.public import Box, Neighbours, Person, resolve_bounds
 from covey.queries.counts import CellCounts
 from covey.queries.grid import Grid
+from covey.queries.voronoi import VoronoiSums
+from covey.queries.zoned import ByZone, ZonedCells
 
 BOX = Box(x=(-1, 1), y=(-1, 1))
 DOMAIN = resolve_bounds(BOX, names=("x", "y"), width=2)
@@ -178,6 +180,43 @@ def test_rows_of_a_zone_are_kept_at_its_rate():
     assert (kept[0] < 0).sum() == 500
     assert np.array_equal(kept, np.concatenate([piece() for piece in rows.pieces(("x", "y"))], axis=1))
     assert abs((kept[0] > 0).sum() - 20_000 * q) < 5 * math.sqrt(20_000 * q * (1 - q))
+
+
+def test_a_row_in_a_zone_is_one_row_until_it_is_noised():
+    """Divided by its rate before the noise, it would be many."""
+    regions = read_zones(ZONE, epsilon=Fraction(1), domain=DOMAIN).regions
+    there = np.full((2, 1), DOMAIN.limit // 2, dtype=np.int32)
+    centres = np.array([[0, 0], [DOMAIN.limit, DOMAIN.limit]])
+    for query in (ZonedCells.of(DOMAIN, 4, regions), ByZone(VoronoiSums(centres, DOMAIN), regions)):
+        out = np.zeros(query.size, dtype=np.int64)
+        query.accumulate(there, out)
+        assert 0 < np.abs(out).sum() <= query.sensitivity(Neighbours.ADD_REMOVE).l1
+
+
+@pytest.mark.parametrize("algorithm", ["grid", "lloyd"])
+def test_kept_rows_are_divided_by_the_rate_of_their_own_zone(algorithm):
+    zones = [(Box(x=(0, 1), y=(-1, 1)), 0.5), (Box(x=(-1, 0), y=(-1, 0)), 1.2)]
+    rows = np.concatenate([ROWS] * 20)
+    release = fit(
+        frame(rows), k=1, epsilon=2.0, bounds=BOX, algorithm=algorithm, zones=zones, random_state=1, errors="none"
+    )
+    assert release.sizes[0] == pytest.approx(len(rows), rel=0.15)
+
+
+def test_people_are_not_counted_up_by_where_their_rows_are():
+    thinning = read_zones(ZONE, epsilon=Fraction(1), domain=DOMAIN)
+    assert thinning.known(Person(None, 1)) is not None
+    assert thinning.known(Person("id", 2)) is None
+
+
+def test_rows_that_were_moved_have_no_zones():
+    thinning = read_zones(ZONE, epsilon=Fraction(1), domain=DOMAIN)
+    kind = Kind(Neighbours.ADD_REMOVE, None)
+    session = Session(None, None, promise=Promise.of(1, kind=kind), zones=None, purpose="", fingerprint="", seed=1)
+    known = thinning.known(Person(None, 1))
+    curator = session.door(ArrayTable(ROWS), DOMAIN, session.reserve, zones=known)
+    assert curator.zones is known
+    assert curator.on_cells(Grid(DOMAIN, 4)).zones is None
 
 
 def test_a_zone_is_never_looser_than_the_rest():

@@ -28,6 +28,7 @@ from covey.private.curator import Curator
 from covey.private.engines.memory import MemoryEngine
 from covey.private.tables.frames import ArrayTable
 from covey.public import Neighbours, resolve_bounds
+from covey.queries.blocks import BlockCentres
 from covey.queries.costs import NegativeCosts
 from covey.queries.counts import CellCounts, Count, OccupiedCells
 from covey.queries.grid import Grid
@@ -330,15 +331,14 @@ def test_a_family_that_asks_for_a_released_centre_gets_one():
 def test_blocks_are_drawn_by_coins_that_do_not_depend_on_values():
     seen = []
 
-    class Spy:
-        domain = resolve_bounds((-1, 1), names=None, width=1)
-        blocks = 5
-
+    class Spy(BlockCentres):
         def outputs(self, _rows, block, keys):
             seen.append((block, keys))
             return np.zeros((5, 1), dtype=np.int64)
 
+    domain = resolve_bounds((-1, 1), names=None, width=1)
     for value in (0.0, 1.0):
-        MemoryEngine(ArrayTable(np.full((50, 1), value)), Spy.domain).block_outputs(Spy(), SeededSource(1))
+        asked = Spy(domain=domain, k=1, blocks=5)
+        MemoryEngine(ArrayTable(np.full((50, 1), value)), domain).block_outputs(asked, SeededSource(1))
     assert all((a == b).all() for a, b in zip(*seen, strict=True))
     assert ClampedAverages(Fraction(1)).event().epsilon == 1

@@ -39,6 +39,7 @@ def test_public_names_are_pinned():
         "NotNumericError",
         "ParameterError",
         "Person",
+        "PrivacyWarning",
         "PrivateCoreset",
         "Release",
         "Zones",

@@ -11,9 +11,8 @@ import pytest
 from conftest import settings_of
 from covey import Box
 from covey.algorithms.registry import ALGORITHMS
-from covey.budget.ledger.ledger import Ledger
-from covey.errors import ParameterError
 from covey.fit.fit import fit
+from covey.private.engines import rows as shared
 from covey.private.engines import streaming
 
 NAMES = ["a", "b"]
@@ -76,13 +75,37 @@ def test_files_that_are_read_again_for_every_statistic(algorithm, people, folder
     assert release(folder, algorithm, **people) == expected
 
 
-@pytest.mark.parametrize("algorithm", sorted(set(ALGORITHMS) - set(on("files"))))
-def test_those_that_need_memory_say_so_or_read_the_files_into_it(algorithm, folder):
-    book = Ledger.memory()
-    with pytest.raises(ParameterError, match="runs on 'auto', 'memory'"):
-        release(folder, algorithm, engine="files", ledger=book, dataset="data")
-    assert book.datasets()["data"].spent.epsilon == 0
-    assert release(folder, algorithm) == release(rows(), algorithm)
+def test_every_algorithm_runs_on_files():
+    assert on("files") == list(ALGORITHMS)
+
+
+@pytest.mark.parametrize("rule", ["gkm", "gkm-3k"])
+def test_blocks_are_the_same_however_many_are_made_at_a_time(rule, folder, monkeypatch):
+    own = {"algorithm_params": {"rule": rule, "rounds": 2}, "algorithm": "blocks", "random_state": 11}
+    asked = {"k": 3, "epsilon": 2.0, "bounds": BOUNDS, **own}
+    expected = fit(rows(), **asked).to_json()
+    monkeypatch.setattr(streaming, "KEPT_VALUES", 0)
+    for values in (1, 100, 1401):
+        monkeypatch.setattr(shared, "BLOCK_VALUES", values)
+        assert fit(rows(), **asked).to_json() == expected
+        assert fit(folder, **asked, engine="files").to_json() == expected
+
+
+def test_max_cover_keeps_few_columns_of_a_file(folder, monkeypatch):
+    """The rows that it holds at once have the dimensions that they were projected to."""
+    held, real = [], shared.RowEngine.rows
+
+    def watched(engine):
+        found = real(engine)
+        held.append({each.shape[0] for each in found})
+        return found
+
+    monkeypatch.setattr(shared.RowEngine, "rows", watched)
+    monkeypatch.setattr(streaming, "KEPT_VALUES", 0)
+    asked = {"k": 2, "epsilon": 2.0, "delta": 1e-6, "bounds": BOUNDS, "algorithm": "max-cover", "random_state": 3}
+    own = {"algorithm_params": {"dimensions": 1}}
+    assert fit(folder, engine="files", **asked, **own).to_json() == fit(rows(), **asked, **own).to_json()
+    assert held == [{1}]
 
 
 @pytest.mark.timeout(900)

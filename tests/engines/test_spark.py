@@ -73,8 +73,8 @@ def test_columns_of_every_numeric_type(spark):
 @pytest.mark.parametrize(
     ("more", "match"),
     [
-        ({"algorithm": "blocks"}, "needs all rows in memory"),
-        ({"algorithm": "max-cover", "delta": 1e-6}, "needs all rows in memory"),
+        ({"algorithm": "blocks"}, "needs rows in one place: use 'auto', 'grid' or 'lloyd'"),
+        ({"algorithm": "max-cover", "delta": 1e-6}, "needs rows in one place: use 'auto', 'grid' or 'lloyd'"),
         ({"engine": "memory"}, "stays on its cluster"),
         ({"engine": "files"}, "stays on its cluster"),
         ({"bounds": Box(a=(-1, 1), text=(0, 1))}, "not numeric"),

@@ -111,6 +111,58 @@ def test_bad_bounds_are_refused_by_name(make):
     assert "bounds" in refusal.value.parameter
 
 
+NEW_YORK = Box((-74.3, -73.65), (40.45, 41.0))
+
+
+@pytest.mark.parametrize(
+    ("bounds", "width", "meant"),
+    [
+        ([(-74.3, -73.65), (40.45, 41.0)], 2, NEW_YORK),
+        ([[-74.3, -73.65], [40.45, 41.0]], 2, NEW_YORK),
+        ((np.array([-74.3, 40.45]), np.array([-73.65, 41.0])), 2, NEW_YORK),
+        (((40.45, -74.3), (41.0, -73.65)), 2, Box((40.45, 41.0), (-74.3, -73.65))),  # as ranges they are reversed
+        (((0, 0), (1, 1)), 2, Box((0, 1), (0, 1))),
+        (([0, 1], [1, 2]), 1, None),
+        ([(0, 1), (2, 3), (4, 5)], 3, Box((0, 1), (2, 3), (4, 5))),
+        (((0, 1), (2, 3), (4, 5)), 3, Box((0, 1), (2, 3), (4, 5))),
+        (np.array([(0, 1), (2, 3), (4, 5)]), 3, Box((0, 1), (2, 3), (4, 5))),
+        (np.array([(0, 2, 4), (1, 3, 5)]), 3, Box((0, 1), (2, 3), (4, 5))),
+        ([[0, 2, 4], [1, 3, 5]], 3, Box((0, 1), (2, 3), (4, 5))),
+        ([(0, 1)], 1, Box((0, 1))),
+        ([0, 1], 1, Box((0, 1))),
+        ([0, 1], 2, Box((0, 1), (0, 1))),
+        ((0, [1, 2]), 2, Box((0, 1), (0, 2))),
+        ({"lon": (-74.3, -73.65), "lat": (40.45, 41.0)}, 2, NEW_YORK),
+    ],
+)
+def test_bounds_that_people_write(bounds, width, meant):
+    if meant is None:
+        with pytest.raises(ParameterError, match="one range for each of 1 columns"):
+            resolve_bounds(bounds, names=None, width=width)
+        return
+    found = resolve_bounds(bounds, names=None, width=width)
+    known = meant.domain(None, width)
+    assert (found.middle, found.half) == (known.middle, known.half)
+
+
+@pytest.mark.parametrize("kind", [tuple, np.array, lambda pairs: [np.array(each) for each in pairs]])
+def test_bounds_that_can_be_read_in_two_ways_are_refused_with_both(kind):
+    both = r"Box\(\(-74.3, -73.65\), \(40.45, 41\)\).*Box\(\(-74.3, 40.45\), \(-73.65, 41\)\)"
+    with pytest.raises(ParameterError, match=both):
+        resolve_bounds(kind([(-74.3, -73.65), (40.45, 41.0)]), names=None, width=2)
+
+
+@pytest.mark.parametrize("bounds", [[(0, 1), (3, 2)], [(0, 1), (2, 2)], {"a": (0, 1), "b": (3, 2)}])
+def test_a_reversed_or_empty_range_is_named(bounds):
+    with pytest.raises(ParameterError, match=r"bounds of (column 1|b): lower must be below upper"):
+        resolve_bounds(bounds, names=None, width=2)
+
+
+def test_a_dictionary_chooses_columns():
+    found = resolve_bounds({"lat": (40, 41)}, names=["lon", "lat"], width=2)
+    assert (found.columns, found.dimension) == (("lat",), 1)
+
+
 @pytest.mark.parametrize("bounds", [Box(a=(0, 1)), Ball(1, columns=("a",)), (0, 1), Box((0, 1), (0, 1)), Ball(1)])
 @pytest.mark.parametrize("names", [["a", "a"]])
 def test_a_column_that_is_there_twice_is_refused(bounds, names):

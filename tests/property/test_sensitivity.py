@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covey.events import Sensitivity
+from covey.geo.areas import Area, Regions
 from covey.private.engines.memory import MemoryEngine
 from covey.private.tables.frames import ArrayTable
 from covey.public import Domain, Neighbours
@@ -23,6 +25,7 @@ from covey.queries.counts import CellCounts, Count, InsideOutside, OccupiedCells
 from covey.queries.grid import Grid
 from covey.queries.squares import NearestSquares, farthest_square
 from covey.queries.voronoi import VoronoiSums
+from covey.queries.zoned import ByZone, ZonedCells
 
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
 
@@ -97,9 +100,23 @@ def make_query(draw, kind: str, domain: Domain):
         return VoronoiSums(points(draw(st.integers(1, 4))), domain)
     if kind == "squares":
         return NearestSquares(points(draw(st.integers(1, 4))), domain)
+    if kind == "cells and zones":
+        return ZonedCells.of(domain, draw(st.integers(1, 5)), regions(draw, place, domain))
+    if kind.startswith("by zone: "):
+        return ByZone(make_query(draw, kind.removeprefix("by zone: "), domain), regions(draw, place, domain))
     sets = draw(st.integers(1, 3))
     many = draw(st.integers(1, 3))
     return NegativeCosts(points(sets * many).reshape(sets, many, d), domain, objective=kind)
+
+
+def regions(draw, place, domain: Domain) -> Regions:
+    """Up to three zones, each a box along the first axis; they may touch, overlap, and be thin."""
+    found = []
+    for number in range(draw(st.integers(1, 3))):
+        ends = np.array([[-np.inf] * domain.dimension, [np.inf] * domain.dimension])
+        ends[:, 0] = sorted((draw(place), draw(place)))
+        found.append(Area(domain, Fraction(number + 1, 10), (), (0, 0), ends[None]))
+    return Regions(domain, tuple(found))
 
 
 @st.composite
@@ -112,6 +129,7 @@ def cases(draw, kind: str, *, ball: bool):
 
 
 KINDS = ["count", "inside and outside", "outside", "cells", "occupied", "voronoi", "squares", "k-means", "k-median"]
+KINDS += ["cells and zones", "by zone: cells", "by zone: voronoi", "by zone: squares"]
 
 
 @pytest.mark.parametrize("ball", [False, True], ids=["box", "ball"])

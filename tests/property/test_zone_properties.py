@@ -12,8 +12,9 @@ from covey.fit.zones import Zones, read_zones
 from covey.geo.areas import BORDER
 from covey.geo.geojson import Region, inside
 from covey.private.lattice import to_lattice
-from covey.public import Box, Neighbours, resolve_bounds
-from covey.queries.zoned import ZonedCells
+from covey.public import Box, Domain, Neighbours, resolve_bounds
+from covey.queries.voronoi import VoronoiSums
+from covey.queries.zoned import ByZone, ZonedCells
 
 DOMAIN = resolve_bounds(Box((-2, 2), (-1, 1)), names=None, width=2)
 places = st.integers(-30, 30).map(lambda x: x / 10)
@@ -119,6 +120,65 @@ def test_one_row_more_is_one_count_more(document, seed):
     known = query.sensitivity(Neighbours.ADD_REMOVE)
     assert np.abs(more - less).sum() == known.l1 == 1
     assert more.sum() == rows.shape[1]
+
+
+def corners_about(rows, seed):
+    """Boxes of any size, each of which holds the row at its place."""
+    rng = np.random.default_rng(seed)
+    size = DOMAIN.limit * 2.0 ** -rng.integers(0, 24, rows.shape[1])
+    at = rng.random(rows.shape)
+    lower = rows - size * at
+    return np.maximum(lower, -DOMAIN.limit - 0.5).T, np.minimum(lower + size, DOMAIN.limit + 0.5).T
+
+
+@settings(max_examples=20, deadline=None)
+@given(documents, st.integers(0, 2**32))
+def test_a_row_has_a_number_that_is_possible_in_every_box_about_it(document, seed):
+    regions = Zones.read(document).on(DOMAIN)
+    rows = rows_near(regions, seed)
+    lower, upper = corners_about(rows, seed)
+    possible = regions.possible_in(lower, upper)
+    assert possible[regions.index(rows), np.arange(rows.shape[1])].all()
+    assert possible.any(axis=0).all()
+
+
+def test_boxes_that_no_border_comes_near_have_one_number():
+    regions = Zones.read([(Box((-1, 0), (-1, 0)), 0.1)]).on(DOMAIN)
+    unit = DOMAIN.limit / np.array(DOMAIN.half)
+    lower = np.array([[-0.9, -0.8], [0.5, 0.2], [-0.5, -0.5]])
+    possible = regions.possible_in(lower * unit, (lower + np.array([0.3, 0.6])) * unit)
+    assert possible.T.tolist() == [[False, True], [True, False], [True, True]]
+
+
+@settings(max_examples=8, deadline=None)
+@given(documents, st.integers(0, 2**32))
+def test_by_zone_is_the_statistic_of_each_zones_rows(document, seed):
+    regions = Zones.read(document).on(DOMAIN)
+    rows = rows_near(regions, seed)
+    inner = VoronoiSums(np.array([[-0.5, 0.0], [0.5, 0.0], [0.9, 0.9]]) * DOMAIN.limit, DOMAIN)
+    found = np.zeros(ByZone(inner, regions).size, dtype=np.int64)
+    for part in np.array_split(rows, 3, axis=1):  # batches do not show
+        ByZone(inner, regions).accumulate(np.ascontiguousarray(part), found)
+    expected = []
+    for number in range(len(regions.areas) + 1):
+        block = np.zeros(inner.size, dtype=np.int64)
+        for row in rows.T[regions.index(rows) == number]:
+            inner.accumulate(row[:, None].copy(), block)
+        expected.append(block)
+    assert np.array_equal(found, np.concatenate(expected))
+
+
+@settings(max_examples=8, deadline=None)
+@given(documents, st.booleans())
+def test_spots_lie_in_the_domain_and_in_every_zone_that_is_not_a_sliver(document, ball):
+    domain = Domain(DOMAIN.middle, DOMAIN.half if not ball else (2.0, 2.0), ball=ball)
+    regions = Zones.read(document).on(domain)
+    spots = regions.spots().astype(np.int64)
+    edge = np.square(spots).sum(axis=0) <= domain.limit**2 if ball else np.abs(spots).max(axis=0) <= domain.limit
+    assert edge.all()
+    anywhere = np.random.default_rng(1).integers(-domain.limit, domain.limit, (2, 4000)).astype(np.int32)
+    wide = np.flatnonzero(np.bincount(regions.index(anywhere)) > 200)
+    assert ball or set(wide.tolist()) <= set(regions.index(spots.astype(np.int32)).tolist())
 
 
 boxes = st.builds(

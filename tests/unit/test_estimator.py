@@ -165,9 +165,16 @@ def test_predict_is_the_nearest_centre_in_scaled_columns():
     scaled = (rows - [0.5, 500]) / [0.5, 500]
     centres = (model.cluster_centers_ - [0.5, 500]) / [0.5, 500]
     distances = np.linalg.norm(scaled[:, None] - centres, axis=2)
-    assert np.allclose(model.transform(rows), distances, atol=1e-5)
     assert (model.predict(rows) == distances.argmin(axis=1)).mean() > 0.99
     assert model.predict(rows[:0]).shape == (0,)
+
+
+def test_transform_is_the_distance_in_the_units_of_the_data():
+    rows = np.random.default_rng(2).uniform(0, 1, (300, 2)) * [1, 1000]
+    model = KMeans(4, bounds=[(0, 1), (0, 1000)], random_state=1).fit(rows)
+    distances = np.linalg.norm(rows[:, None] - model.cluster_centers_, axis=2)
+    assert np.allclose(model.transform(rows), distances, atol=1e-3)
+    assert np.allclose(model.transform([[2, 1000], [np.nan, 0]]), model.transform([[1, 1000], [0.5, 0]]), atol=1e-3)
     assert model.transform(rows[:0]).shape == (0, 4)
 
 

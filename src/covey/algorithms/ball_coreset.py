@@ -200,7 +200,8 @@ def ball_coreset(
     if notes["too_few_rows"]:
         notes["rows_needed"] = rows_needed(settings, epsilon=left, delta=delta)
     notes |= cost_notes(counted, found.centres, grid, few=bool(notes["too_few_rows"]))
-    return Outcome(found.centres, found.sizes, notes, coreset=coreset, not_told=UNCOUNTED)
+    by_zone = counted.by_zone
+    return Outcome(found.centres, found.sizes, notes, coreset=coreset, not_told=UNCOUNTED, counted_up=by_zone)
 
 
 def uses_delta(
@@ -265,7 +266,8 @@ def one_part(
         cells = cells.drop_nearest(centre, rows)
         centres.append(centre)
     if counting is None:
-        return Counted(LatticeCoreset(np.array(centres), np.array(sizes, dtype=np.float64)))
+        weights = np.array(sizes, dtype=np.float64)
+        return Counted(LatticeCoreset(np.array(centres), weights), np.zeros(len(weights)))
     return recount(curator, np.array(centres), counting)
 
 

@@ -10,18 +10,20 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.algorithms.kit import Outcome, learn_size
+from covey.algorithms.kit import LatticeCoreset, Outcome, learn_size
+from covey.algorithms.zoned import count_cells
 from covey.budget.accounting.plan import Plan
 from covey.checks import Flag, Positive, Whole
 from covey.noise.mechanisms import DiscreteLaplace
+from covey.post.distances import add_up, nearest
 from covey.post.errors.boxes import MOST_COLUMNS, CountedBoxes
 from covey.post.kmeans import weighted_kmeans
 from covey.post.kmedian import weighted_kmedian
 from covey.post.starts import sphere_packing
+from covey.post.zones import KeptCounts
 from covey.private.curator import Curator
 from covey.public import Domain, Neighbours
 from covey.published.release import Synopsis
-from covey.queries.counts import CellCounts
 from covey.queries.grid import MOST_CELLS, Grid
 
 STRICTNESS = 0.65  # times the largest noise of all cells: more stands out
@@ -83,11 +85,13 @@ def from_cells(
 ) -> Outcome:
     """Release the cells of a grid that suits `size` rows and cluster them. The plan must hold `noise`'s event."""
     strength = float(noise.epsilon) / (2 if curator.neighbours is Neighbours.REPLACE_ONE else 1)
-    cells = Grid(curator.domain, cells_per_axis(curator.domain, size=size, epsilon=strength, theta=theta))
-    counts = curator.release(CellCounts(cells), noise)
+    kinds = 1 if curator.zones is None else curator.zones.kinds
+    side = cells_per_axis(curator.domain, size=size, epsilon=strength, theta=theta, kinds=kinds)
+    cells = Grid(curator.domain, side)
+    counted = count_cells(curator, cells, noise)
     lower, upper = curator.domain.corners
     cluster = weighted_kmedian if objective == "k-median" else weighted_kmeans
-    points, weights = blocks_of_cells(cells, counts)
+    points, weights = blocks_of_cells(cells, counted.for_search().counts)
     clusters = cluster(
         points,
         weights,
@@ -97,24 +101,40 @@ def from_cells(
         starts=np.stack([sphere_packing(k, lower=lower, upper=upper, rng=public_rng) for _ in range(starts)]),
     )
     notes = {"cells_per_axis": cells.per_axis, "theta": theta}
-    synopsis = Synopsis(cells.per_axis, counts.tolist()) if keep_synopsis else None
-    boxes, not_told = boxes_of_cells(cells, counts, scale=1 / strength)
-    return Outcome(clusters.centres, clusters.sizes, notes, synopsis, boxes=boxes, not_told=not_told)
+    boxes, not_told = boxes_of_cells(cells, counted)
+    sizes, synopsis, coreset = clusters.sizes, None, None
+    if counted.keys is not None:
+        sizes = add_up(nearest(points, clusters.centres), blocks_of_cells(cells, counted.counts)[1], k)
+    if keep_synopsis and counted.keys is None:
+        synopsis = Synopsis(cells.per_axis, counted.counts.astype(np.int64).tolist())
+    elif keep_synopsis:  # numbers of rows that are no whole ones
+        coreset = LatticeCoreset(cells.midpoints(), counted.counts, _widths(cells))
+    return Outcome(
+        clusters.centres,
+        sizes,
+        notes,
+        synopsis,
+        coreset,
+        boxes=boxes,
+        not_told=not_told,
+        counted_up=counted.keys is not None,
+    )
 
 
-def boxes_of_cells(cells: Grid, counts: NDArray[np.int64], *, scale: float) -> tuple[CountedBoxes | None, str]:
+def _widths(cells: Grid) -> NDArray[np.float64]:
+    return np.full((cells.cells, cells.domain.dimension), (2 * cells.domain.limit + 1) / cells.per_axis)
+
+
+def boxes_of_cells(cells: Grid, counted: KeptCounts) -> tuple[CountedBoxes | None, str]:
     """The cells with their noise, for errors; or None, and why no error is computed from them."""
     if cells.domain.dimension > MOST_COLUMNS:
         return None, MANY_COLUMNS
     if cells.cells > CLUSTERED_CELLS:
         return None, MANY_CELLS
-    middles = cells.midpoints()
-    widths = np.full(middles.shape, (2 * cells.domain.limit + 1) / cells.per_axis)
-    numbers = counts.astype(np.float64)
-    return CountedBoxes.of_one_scale(middles, widths, numbers, scale=scale, strictness=STRICTNESS), ""
+    return counted.boxes(cells.midpoints(), _widths(cells), strictness=STRICTNESS), ""
 
 
-def blocks_of_cells(cells: Grid, counts: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def blocks_of_cells(cells: Grid, counts: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Points and noisy weights to cluster: the cells, or blocks of neighbouring cells where there are very many. Free.
 
     A block's point is the mean of its cells by their noisy counts, so that sums over blocks are sums over cells; where
@@ -123,10 +143,10 @@ def blocks_of_cells(cells: Grid, counts: NDArray[np.int64]) -> tuple[NDArray[np.
     d, side = cells.domain.dimension, cells.per_axis
     step = math.ceil((cells.cells / CLUSTERED_CELLS) ** (1 / d))
     if step == 1:
-        return cells.midpoints(), counts.astype(np.float64)
+        return cells.midpoints(), counts
     first = np.arange(0, side, step)
     last = np.append(first[1:], side) - 1
-    table = counts.astype(np.float64).reshape((side,) * d)
+    table = counts.reshape((side,) * d)
     width = (2 * cells.domain.limit + 1) / side
     middles = (np.arange(side) + 0.5) * width - cells.domain.limit - 0.5
     weights = _summed(table, first)
@@ -151,9 +171,12 @@ def _summed(table: NDArray[np.float64], first: NDArray[np.int64]) -> NDArray[np.
     return table
 
 
-def cells_per_axis(domain: Domain, *, size: int, epsilon: float, theta: float = 10.0) -> int:
-    """The side of the paper's grid, (nε/θ)^(2/(2+d)) cells, at least 1 and at most 2^24 cells in all."""
+def cells_per_axis(domain: Domain, *, size: int, epsilon: float, theta: float = 10.0, kinds: int = 1) -> int:
+    """The side of the paper's grid, (nε/θ)^(2/(2+d)) cells, at least 1 and at most 2^24 cells in all.
+
+    kinds : how many numbers a cell may need, one for each kind of zone.
+    """
     d = domain.dimension
     wanted = max(1.0, size * epsilon / theta) ** (2 / (2 + d))
-    most = int(MOST_CELLS ** (1 / d) + 1e-9)
+    most = int((MOST_CELLS // kinds) ** (1 / d) + 1e-9)
     return max(1, min(int(wanted + 1e-9), most))

@@ -49,6 +49,7 @@ class Outcome:
     boxes: CountedBoxes | None = None  # in lattice units: what sizes and their errors come from
     size_law: Sizes | None = None  # `sizes` with the law of their noise, where they are not of boxes
     not_told: str = ""  # why no error can be told, where neither is known
+    counted_up: bool = False  # whether sizes and weights count all rows of zones, not those that were kept
 
 
 def counted(centres: NDArray[np.float64], sizes: NDArray[np.float64], *, scale: float, **rest: Any) -> Outcome:

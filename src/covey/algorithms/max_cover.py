@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.algorithms.kit import Outcome, learn_size
+from covey.algorithms.kit import SMALLEST_SIZE, Outcome, after_size, learn_size
 from covey.budget.accounting.accountant import calibrate_gaussian
 from covey.budget.accounting.plan import Plan, split
 from covey.checks import Between, Flag, OneOf, Whole
@@ -69,23 +69,36 @@ def max_cover(
 ) -> Outcome:
     """k centres: project, pick grid points that cover many rows, cluster them, average in the full space.
 
-    Guarantee: (epsilon, delta)-DP under add/remove. epsilon = ε_n + max(ε_E/2, (e^(ε_E/2) - 1)·ln(1/δ_E)) + ε_L + ε_G +
-    ε_Lloyd: the number of rows, all picks (noise/cover.md), one count per candidate, the averages, a round of averages
-    in the full space; delta = δ_E + δ_G + δ_Lloyd. The projection, the scale (the domain's own diameter), radii and
-    grids are public or follow from the noisy number of rows.
+    Guarantee: (epsilon, delta)-DP under add/remove and replace-one. Under add/remove epsilon = ε_n + max(ε_E/2,
+    (e^(ε_E/2) - 1)·ln(1/δ_E)) + ε_L + ε_G + ε_Lloyd: the number of rows, all picks, one count per candidate, the
+    averages, a round of averages in the full space; delta = δ_E + δ_G + δ_Lloyd. What the picks cost where a row is
+    replaced, and the proof of both: noise/cover.md. The projection, the scale (the domain's own diameter), radii and
+    grids are public or follow from the number of rows, noisy or public.
 
     As printed, n is exact. Edge cases: exactly k' points are picked for every radius, also when no row is left; rows
     are moved into the unit ball after the projection; a cluster with a noisy count below one row keeps its centre.
     """
-    if curator.neighbours is not Neighbours.ADD_REMOVE or not delta:
-        raise ParameterError("neighbours, delta", "max-cover is proven for add-remove, with a delta above 0")
-    domain = curator.domain
+    domain, neighbours = curator.domain, curator.neighbours
+    if not delta:
+        raise ParameterError("delta", "max-cover is proven with a delta above 0")
+    if averages == "noisy-avg" and neighbours is not Neighbours.ADD_REMOVE:
+        raise ParameterError("averages", "'noisy-avg' is proven for add-remove only: use 'sums'")
     most = min(domain.dimension, dimensions or MOST_DIMENSIONS)
     if offsets_in(most, reach_of(most, growth)) > MOST_OFFSETS:  # before anything is paid
         raise ParameterError("growth", f"more than 2^22 grid points would cover a row in {most} dimensions: raise it")
-    for_size, left = split(epsilon, 1, 24)
-    shares = share_out(left, delta, k=k, domain=domain, averages=averages, final_round=final_round, bound=bound)
+    left = after_size(epsilon, neighbours)
+    shares = share_out(
+        left,
+        delta,
+        k=k,
+        domain=domain,
+        neighbours=neighbours,
+        averages=averages,
+        final_round=final_round,
+        bound=bound,
+    )
     size, _, told = learn_size(curator, epsilon)
+    size = max(SMALLEST_SIZE, size)  # a public number may be less
     for plan in shares.plans():
         curator.reserve(plan)
 
@@ -93,8 +106,10 @@ def max_cover(
     narrow = curator.project(projection)
     query = cover_of(narrow.domain, size=size, growth=growth, k=k)
     candidates = narrow.cover(query, shares.picks).astype(np.float64)
-    counts = narrow.release(CentreCounts(candidates, narrow.domain), shares.counts).astype(np.float64)
-    weights = kept_weights(counts, scale=float(1 / shares.counts.epsilon), strictness=STRICTNESS)
+    near = CentreCounts(candidates, narrow.domain)
+    counts = narrow.release(near, shares.counts).astype(np.float64)
+    scale = float(near.sensitivity(neighbours).l1 / shares.counts.epsilon)
+    weights = kept_weights(counts, scale=scale, strictness=STRICTNESS)
     low, high = narrow.domain.corners
     stand = weights > 0
     points = np.clip(candidates[stand], low, high)
@@ -114,7 +129,7 @@ def max_cover(
         "picks": len(candidates),
         "averages": averages,
         "final_round": final_round,
-        **shares.notes(for_size),
+        **shares.notes(epsilon - left),
         **told,
     }
     return Outcome(centres, sizes, notes, not_told=LEFT)
@@ -152,28 +167,31 @@ class Shares:
 
 
 def share_out(
-    epsilon: Fraction, delta: Fraction, *, k: int, domain: Domain, averages: str, final_round: bool, bound: str
-) -> Shares:
-    """All parts of the budget after the number of rows: epsilon by `SPLIT`; half of delta for the picks, the rest for
-    the averages. Averages that are better off with Laplace noise take no delta, and the picks get theirs."""
-    parts = split(epsilon, *(SPLIT if final_round else (*SPLIT[:2], sum(SPLIT[2:]))))
-    each = delta / 2 / (len(parts) - 2)
-    means = tuple(means_of(part, each, k=k, domain=domain, averages=averages) for part in parts[2:])
-    picks = CoverPicks.within(
-        epsilon=parts[0], delta=delta - sum((mean.delta for mean in means), Fraction(0)), bound=bound
-    )
-    counts = DiscreteLaplace(parts[1] + parts[0] - picks.event().epsilon)  # what rounding left of the picks' part
-    return Shares(picks, counts, means)
-
-
-def means_of(
     epsilon: Fraction,
     delta: Fraction,
     *,
     k: int,
     domain: Domain,
-    averages: str,
     neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    averages: str,
+    final_round: bool,
+    bound: str,
+) -> Shares:
+    """All parts of the budget after the number of rows: epsilon by `SPLIT`; half of delta for the picks, the rest for
+    the averages. Averages that are better off with Laplace noise take no delta, and the picks get theirs."""
+    parts = split(epsilon, *(SPLIT if final_round else (*SPLIT[:2], sum(SPLIT[2:]))))
+    each = delta / 2 / (len(parts) - 2)
+    means = tuple(
+        means_of(part, each, k=k, domain=domain, neighbours=neighbours, averages=averages) for part in parts[2:]
+    )
+    rest = delta - sum((mean.delta for mean in means), Fraction(0))
+    picks = CoverPicks.within(epsilon=parts[0], delta=rest, bound=bound, neighbours=neighbours)
+    counts = DiscreteLaplace(parts[1] + parts[0] - picks.event().epsilon)  # what rounding left of the picks' part
+    return Shares(picks, counts, means)
+
+
+def means_of(
+    epsilon: Fraction, delta: Fraction, *, k: int, domain: Domain, neighbours: Neighbours, averages: str
 ) -> Means:
     """A fifth of epsilon for the numbers of rows, the rest for the sums, with Gaussian or Laplace noise: the lesser."""
     if averages == "noisy-avg":
@@ -181,8 +199,8 @@ def means_of(
     counts, sums = split(epsilon, 1, 4)
     origin = np.zeros((k, domain.dimension))
     laplace = DiscreteLaplace(sums)
-    rough = ResidualSums(domain, origin, _radius(domain, "l1"), norm="l1").sensitivity(neighbours)
-    laplace.check(rough)
+    rough = ResidualSums(domain, origin, _radius(domain, "l1"), norm="l1")
+    laplace.check(rough.sensitivity(neighbours))
     if not delta:
         return Means(epsilon, delta, laplace, DiscreteLaplace(counts))
     try:
@@ -193,10 +211,9 @@ def means_of(
         return Means(epsilon, Fraction(0), laplace, DiscreteLaplace(counts))
     fine = ResidualSums(domain, origin, _radius(domain, "l2"))
     squares = multiplier**2 * fine.sensitivity(neighbours).l2_squared
-    gaussian = float(multiplier) * _radius(domain, "l2")
-    if gaussian < math.sqrt(2) * _radius(domain, "l1") / float(sums) and squares >= (
-        GAUSSIAN_VARIANCE_PER_NUMBER * fine.size
-    ):
+    gaussian = math.sqrt(squares) * fine.clip.units[0]
+    other = math.sqrt(2) * rough.sensitivity(neighbours).l1 / float(sums) * rough.clip.units[0]
+    if gaussian < other and squares >= GAUSSIAN_VARIANCE_PER_NUMBER * fine.size:
         return Means(epsilon, delta, DiscreteGaussian(multiplier), DiscreteLaplace(counts))
     return Means(epsilon, Fraction(0), laplace, DiscreteLaplace(counts))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import ceil, log
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from covey.algorithms.grid import from_cells
 from covey.algorithms.kit import SIZE_SHARE, LatticeCoreset, Outcome, learn_size
+from covey.algorithms.zoned import count_places
 from covey.budget.accounting.plan import Plan, split
 from covey.checks import Between, Later, OneOf, Whole, whole_number
 from covey.errors import ParameterError
@@ -28,6 +30,7 @@ from covey.public import Domain, Neighbours
 from covey.queries.grid import MOST_CELLS, Grid
 from covey.queries.intervals import CentreCounts, IntervalCounts
 from covey.queries.net import MOST_BOXES, MOST_ROWS, NetSums
+from covey.queries.voronoi import nearest
 
 MOST_BLUR = 0.1  # of the net's points: the largest scale of their noise, with the domain from -1 to 1
 MOST_RAYS = 2**12
@@ -112,7 +115,8 @@ def net_coreset(
         chosen |= {"c": design.c, "too_few_rows": True, "rows_needed": needed}
     notes = around.notes(found.centres, error=error, limit=curator.domain.limit)
     chosen |= {**notes, "share": share, **told}
-    return Outcome(found.centres, found.sizes, chosen, coreset=coreset, not_told=UNCOUNTED)
+    by_zone = around.by_zone
+    return Outcome(found.centres, found.sizes, chosen, coreset=coreset, not_told=UNCOUNTED, counted_up=by_zone)
 
 
 def _net(curator: Curator, design: _Design, rows: int, epsilons: tuple[Fraction, ...]) -> NDArray[np.float64]:
@@ -139,7 +143,7 @@ def _around(
     totals_noise: DiscreteLaplace,
 ) -> _Around:
     """The coreset around the base's centres (§4.2-4.3, corrected)."""
-    domain = curator.domain
+    domain, kinds = curator.domain, 1 if curator.zones is None else curator.zones.kinds
     centres = np.unique(domain.snap(base), axis=0)
     per_centre = CentreCounts(centres, domain)
     slot_scale, total_scale = (
@@ -149,14 +153,16 @@ def _around(
         inner=2 * domain.limit * log(1 / INNER_FAILURE) * slot_scale / max(size, 1),
         outer=2 * domain.limit * domain.dimension**0.5,
         growth=design.error,
-        most=max(1, min(MOST_RINGS, MOST_SLOTS // (len(centres) * design.rays))),
+        most=max(1, min(MOST_RINGS, MOST_SLOTS // (len(centres) * design.rays * kinds))),
     )
     rings = make_rings(centres, limit=domain.limit, steps=design.steps, radii=radii)
-    slots = curator.release(IntervalCounts(centres, rings.rays, rings.squares, rings.place, domain), slots_noise)
-    totals = curator.release(per_centre, totals_noise)
+    intervals = IntervalCounts(centres, rings.rays, rings.squares, rings.place, domain)
+    slots = count_places(curator, intervals, slots_noise, intervals.slots, rings.points).for_search().counts
+    nearest_of = partial(nearest, centres=per_centre.centres)
+    totals = count_places(curator, per_centre, totals_noise, nearest_of, centres).for_search().counts
     own = totals - np.bincount(rings.centre_of, weights=slots, minlength=len(centres))
-    coreset = LatticeCoreset(np.concatenate([centres, rings.points]), np.concatenate([own, slots.astype(np.float64)]))
-    return _Around(coreset, rings, slots.astype(np.float64), totals.astype(np.float64), slot_scale, total_scale)
+    coreset = LatticeCoreset(np.concatenate([centres, rings.points]), np.concatenate([own, slots]))
+    return _Around(coreset, rings, slots, totals, slot_scale, total_scale, by_zone=curator.zones is not None)
 
 
 @dataclass(frozen=True)
@@ -169,9 +175,10 @@ class _Around:
     totals: NDArray[np.float64]
     slot_scale: float
     total_scale: float
+    by_zone: bool
 
     def notes(self, centres: NDArray[np.float64], *, error: float, limit: int) -> dict[str, object]:
-        """What the certificate says: how large it is, and how far its costs can be off."""
+        """What the certificate says: how large it is, and how far its costs can be off; not of rows that zones kept."""
         found: dict[str, object] = {
             "base_centres": len(self.rings.centres),
             "error": error,
@@ -179,7 +186,7 @@ class _Around:
             "rings": len(self.rings.squares),
             "coreset_points": len(self.coreset.weights),
         }
-        for objective in ("k-means", "k-median"):
+        for objective in () if self.by_zone else ("k-means", "k-median"):
             bound = cost_error(
                 self.rings,
                 self.slots,

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.algorithms.kit import LatticeCoreset
+from covey.algorithms.zoned import sum_clusters
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.post.distances import nearest
 from covey.post.spreads import spread_out, told
@@ -35,32 +36,39 @@ class Counting:
 
 @dataclass(frozen=True)
 class Counted:
-    """The balls with their weights, and the scales of the noise of the counts (in rows) and of the squares."""
+    """The balls with their weights, and the scales of the noise of each count (in rows) and of the squares.
+
+    by_zone : whether zones let rows through in part: of those that were not kept, nobody knows how far away they are.
+    """
 
     coreset: LatticeCoreset
-    count_scale: float = 0.0
+    count_scales: Floats
     square_scale: float = 0.0
+    by_zone: bool = False
 
 
 def recount(curator: Curator, centres: Floats, noise: Counting) -> Counted:
     """Noisy counts and means of the rows nearest to each ball's centre: all rows, those that no ball took included.
 
     Σ |x - c|² about a ball's centre c is Σ |x - p|² + rows·|p - c|² about the mean p of its rows (Steiner): what the
-    points moved is taken off the noisy sum of squares, and what is left is spread over the points.
+    points moved is taken off the noisy sum of squares, and what is left is spread over the points. Where zones let rows
+    through in part, those that were not kept are taken to be as far away as those that were: divided by a small rate,
+    the noise of so large a number would be all of it.
     """
     sums, squares = VoronoiSums(centres, curator.domain), NearestSquares(centres, curator.domain)
-    noisy = curator.release(sums, noise.sums)
-    counts = sums.counts(noisy)
-    scale = sums.sensitivity(curator.neighbours).l1 / (curator.domain.limit * float(noise.sums.epsilon))
-    moves = shrunk_moves(sums, noisy, scale)
-    points, weights = sums.centres + moves, np.maximum(counts, 0.0)
-    about_centres = squares.in_all(curator.release(squares, noise.squares))
+    noisy = sum_clusters(curator, sums, noise.sums)
+    moves = shrunk_moves(sums, noisy.sums, noisy.scales)
+    points, weights = sums.centres + moves, np.maximum(sums.counts(noisy.sums), 0.0)
+    up = 1.0 if curator.zones is None else max(1.0, float(weights.sum()) / max(noisy.kept, 1.0))
+    about_centres = up * squares.in_all(curator.release(squares, noise.squares))
     about_points = about_centres - float(weights @ np.square(moves).sum(axis=1))
     spreads = spread_out(points, weights, about_points, most=squares.most)
-    return Counted(LatticeCoreset(points, weights, spreads=spreads), scale, squares.most / float(noise.squares.epsilon))
+    square_scale = up * squares.most / float(noise.squares.epsilon)
+    coreset = LatticeCoreset(points, weights, spreads=spreads)
+    return Counted(coreset, noisy.scales, square_scale, curator.zones is not None)
 
 
-def shrunk_moves(sums: VoronoiSums, noisy: NDArray[np.int64], scale: float) -> Floats:
+def shrunk_moves(sums: VoronoiSums, noisy: NDArray[np.int64] | Floats, scale: Floats) -> Floats:
     """From each ball's centre towards its noisy mean, by the share of the way that is not noise (Stein).
 
     A mean that is taken as it comes fits its own noise: the spread about it would come out too small by that much.
@@ -82,7 +90,8 @@ def union(parts: Sequence[Counted]) -> Counted:
         np.concatenate([each.weights for each in found]),
         spreads=np.concatenate(spreads) if spreads else None,
     )
-    return Counted(whole, parts[0].count_scale, hypot(*(each.square_scale for each in parts)))
+    scales = np.concatenate([each.count_scales for each in parts])
+    return Counted(whole, scales, hypot(*(each.square_scale for each in parts)), parts[0].by_zone)
 
 
 def cost_notes(counted: Counted, centres: Floats, grid: Grid, *, few: bool) -> dict[str, Any]:
@@ -95,10 +104,11 @@ def cost_notes(counted: Counted, centres: Floats, grid: Grid, *, few: bool) -> d
     if coreset.spreads is None:
         return {"cost_trusted": False, "cost_doubt": "nothing tells how far rows are from their points"}
     away = np.square(coreset.points - centres[nearest(coreset.points, centres)]).sum(axis=1)
-    noise = sqrt(2) * hypot(counted.square_scale, counted.count_scale * float(np.sqrt(np.square(away).sum())))
+    noise = sqrt(2) * hypot(counted.square_scale, float(np.sqrt(np.square(counted.count_scales * away).sum())))
     unit = grid.domain.limit**2
     doubts = {
         "there are fewer balls than centres": few,
         "balls are as large as what they are in": grid.per_axis < LEAST_PLACES,
+        "how far rows in zones are from their points is not known": counted.by_zone,
     }
     return told(doubts, cost=float(coreset.weights @ (away + coreset.spreads)) / unit, noise=noise / unit)

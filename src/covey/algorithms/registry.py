@@ -23,6 +23,7 @@ from covey.algorithms.jl_candidates import jl_candidates
 from covey.algorithms.jl_candidates import uses_delta as means_use_delta
 from covey.algorithms.kit import Outcome
 from covey.algorithms.lloyd import lloyd
+from covey.algorithms.lloyd import uses_delta as lloyd_uses_delta
 from covey.algorithms.max_cover import max_cover
 from covey.algorithms.net_coreset import net_coreset
 from covey.algorithms.sites import sites, some_sites
@@ -39,7 +40,7 @@ SUPPLIED = {"k", "epsilon", "delta", "objective", "public_rng"}  # by every fit;
 class Algorithm:
     """One row: what it is called, what it promises, under which relations, where it runs, and who wrote it down.
 
-    The last six are what tests and audits must know to run an algorithm that they have never heard of.
+    The last seven are what tests and audits must know to run an algorithm that they have never heard of.
     needs: parameters that it cannot run without, such as suit rows between the corners of a box, lower and upper.
     """
 
@@ -52,6 +53,7 @@ class Algorithm:
     neighbours: tuple[Neighbours, ...] = BOTH
     engines: tuple[str, ...] = ("memory", "files", "spark")
     uses_delta: Callable[..., bool] | None = None  # of "either": whether, by what is public, any plan could use a delta
+    with_delta: Mapping[str, Any] = field(default_factory=dict)  # of "either": parameters that ask for a delta
     most_columns: int | None = None  # that it takes with its defaults, for any k; None: any number
     sizes: bool = True  # whether noisy numbers of rows come with the centres, by default
     any_order: bool = True  # of the rows gives the same release, if the noise is the same
@@ -86,6 +88,11 @@ class Algorithm:
         ranges = self.ranges
         return {name: ranges[name].read(name, given[name]) if name in ranges else given[name] for name in given}
 
+    def needs_delta(self, given: Mapping[str, Any]) -> bool:
+        """Whether, with these parameters, it promises nothing without a delta."""
+        asked = self.with_delta.items()
+        return self.guarantee == "approximate" or any(given.get(name) == value for name, value in asked)
+
     def outcome(self, curator: Curator, values: Mapping[str, Any], own: Mapping[str, Any]) -> Outcome:
         """The algorithm at work: `values` of SUPPLIED, and its own parameters, which are checked first."""
         return self.run(curator, **self.supplied(values), **self.check_parameters(own))
@@ -109,7 +116,10 @@ ALGORITHMS: dict[str, Algorithm] = {
             run=lloyd,
             summary="rounds of noisy averaging",
             paper="DPLloyd (Su et al. 2016)",
-            variants=({}, {"start": "uniform"}),
+            guarantee="either",
+            uses_delta=lloyd_uses_delta,
+            with_delta={"noise": "gaussian"},
+            variants=({}, {"start": "uniform"}, {"shares": "increasing"}),
         ),
         Algorithm(
             name="grid",
@@ -124,7 +134,7 @@ ALGORITHMS: dict[str, Algorithm] = {
             run=blocks,
             summary="k-means in random blocks, averaged",
             paper="GkM, GkM-3K (Su et al. 2016)",
-            engines=("memory",),
+            engines=("memory", "files"),
             sizes=False,
             any_order=False,  # rows draw their coins in turn
             variants=({}, {"rule": "gkm"}),
@@ -137,7 +147,13 @@ ALGORITHMS: dict[str, Algorithm] = {
             sizes=False,
             variants=({}, {"rate": 0.05, "least_rounds": 1, "most_rounds": 6}),  # the noisy number of rows sets rounds
         ),
-        Algorithm(name="hybrid", run=hybrid, summary="a grid, then one noisy round", paper="Hybrid (Su et al. 2016)"),
+        Algorithm(
+            name="hybrid",
+            run=hybrid,
+            summary="a grid, then one noisy round",
+            paper="Hybrid (Su et al. 2016)",
+            variants=({}, {"rule": "printed"}),
+        ),
         Algorithm(
             name="ball-coreset",
             run=ball_coreset,
@@ -190,8 +206,7 @@ ALGORITHMS: dict[str, Algorithm] = {
             summary="grid points that cover many rows, clustered and averaged",
             paper="Nguyen, Chaturvedi, Xu 2021",
             guarantee="approximate",
-            neighbours=(Neighbours.ADD_REMOVE,),
-            engines=("memory",),
+            engines=("memory", "files"),
             variants=({}, {"averages": "noisy-avg"}, {"final_round": False, "bound": "exact"}),
         ),
     )

@@ -153,7 +153,7 @@ class Neighbouring:
             return {}
         row, edge = ALGORITHMS[case.algorithm], np.ones(self._columns)
         own = {name: value for name, value in QUICK.items() if name in row.parameters} | dict(row.few_rows)
-        own |= row.needs(-edge, edge, self._k, public_rng(0))
+        own |= row.needs(-edge, edge, self._k, public_rng(0)) | (dict(row.with_delta) if case.delta else {})
         if "sites" in own:  # from corner to corner, where they tell the most
             own["sites"] = (np.linspace(-0.9, 0.9, self._k + 2)[:, None] * edge).tolist()
         common = {

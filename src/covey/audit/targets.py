@@ -14,14 +14,17 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from covey.algorithms.registry import ALGORITHMS, Algorithm
+from covey.audit.draws import put
 from covey.audit.families import ROWS_PER_PERSON, Floats, Pair, Rng
 from covey.audit.tape import Tape
 from covey.audit.watch import Watched
 from covey.fit import slider as levels
 from covey.fit.fit import fit
 from covey.fit.session import heard_by
+from covey.private.narrowed import zones
 from covey.public import Ball, Box, Neighbours
 from covey.published.levels.files import to_json
 
@@ -29,6 +32,7 @@ SLIDER = "the slider"
 CLUSTERS = (1, 2, 3)
 DELTA = 1e-4
 EPSILONS = (0.1, 1.0, 3.0, 50.0)
+ZONED = 2  # so many clusters are looked for in zones
 QUICK: dict[str, Any] = {"candidates": 20, "parents": 3, "starts": 3}  # where a run has them, it is short
 
 
@@ -63,21 +67,37 @@ def _of(row: Algorithm) -> Target:
         own |= row.variants[int(rng.integers(len(row.variants)))]
         own |= row.needs(-np.ones(d), np.ones(d), 1 + max(CLUSTERS), rng)
         some_delta = row.guarantee == "approximate" or (row.guarantee == "either" and rng.random() < 0.5)
+        k, epsilon = int(rng.choice(CLUSTERS)), float(rng.choice(EPSILONS))
+        zoned = relation is Neighbours.ADD_REMOVE and k == ZONED
         return {
-            "k": int(rng.choice(CLUSTERS)),
-            "epsilon": float(rng.choice(EPSILONS)),
+            "k": k,
+            "epsilon": epsilon,
             "delta": DELTA if some_delta else None,
             "objective": str(rng.choice(row.objectives)),
             "bounds": Ball(radius=1.0) if rng.random() < 0.2 else (-1, 1),
             "neighbours": str(relation),
             "algorithm_params": own,
+            **({"zones": _zones(d, epsilon)} if zoned else {}),
         }
 
     def run(tape: Tape, settings: Mapping[str, Any]) -> bytes:
-        with heard_by(partial(Watched.over, tape=tape)):
-            return fit(algorithm=row.name, **settings).to_json()
+        own = settings["algorithm_params"] | (dict(row.with_delta) if settings["delta"] else {})
+        with heard_by(partial(Watched.over, tape=tape)), put(zones, "keyed_words", _all_stay):
+            return fit(algorithm=row.name, **{**settings, "algorithm_params": own}).to_json()
 
     return Target(row.name, row.guarantee, row.neighbours, True, settings, run)
+
+
+def _zones(d: int, epsilon: float) -> list[tuple[Box, float]]:
+    """Two zones that overlap and leave half of the domain to nobody."""
+    rest = [(-1.0, 1.0)] * (d - 1)
+    return [(Box((-1.0, 0.0), *rest), epsilon / 2), (Box((-0.5, 0.0), *rest), epsilon / 4)]
+
+
+def _all_stay(key: bytes, number: int, count: int, *, purpose: str) -> NDArray[np.uint64]:  # noqa: ARG001
+    """Coins of a zone that keep everybody. What follows must be private whoever is kept (narrowed/zones.md); with coins
+    of their own, all other rows would be kept or not by what stands before them, which is no leak but hides all."""
+    return np.zeros(count, dtype=np.uint64)
 
 
 def _slider() -> Target:

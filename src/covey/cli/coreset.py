@@ -126,6 +126,8 @@ def show_coreset(points: Coreset, release: Release) -> None:
 @click.option("--objective", type=OBJECTIVES, help="By default, what the coreset was made for.")
 @click.option("--allowed", metavar="FILE", help="GeoJSON region that every site must lie in.")
 @click.option("--forbidden", metavar="FILE", help="GeoJSON region that no site may lie in.")
+@click.option("--candidates", metavar="FILE", help="With -k: the places to choose from; files as for --centers.")
+@click.option("--fixed", metavar="FILE", help="With -k: places that stand already, and count among the K.")
 @click.option("--lon", metavar="NAME", help="The column that is the longitude.")
 @click.option("--lat", metavar="NAME", help="The column that is the latitude.")
 @click.option("--out", metavar="FILE", help="With -k: write the centres here, as a release.")
@@ -139,6 +141,8 @@ def query(
     objective: str | None,
     allowed: str | None,
     forbidden: str | None,
+    candidates: str | None,
+    fixed: str | None,
     lon: str | None,
     lat: str | None,
     out: str | None,
@@ -152,15 +156,19 @@ def query(
       covey query coreset.parquet --centers sites.csv --objective k-median
       covey query coreset.parquet --centers sites.csv --allowed city.geojson --forbidden parks.geojson
       covey query coreset.parquet -k 5 --out release.json
+      covey query coreset.parquet -k 3 --fixed depots.csv --forbidden parks.geojson
     """
     if centers is None and k is None:
         raise click.UsageError("--centers, -k: give centres to price, or the number of centres to find")
     if out is not None and k is None:
         raise click.UsageError("--out: writes the centres that -k finds; give -k, or use --json to keep the answers")
+    if k is None and (candidates is not None or fixed is not None):
+        raise click.UsageError("--candidates, --fixed: say where the centres of -k may be; give -k too")
     if out is not None:
-        check_outputs([out], inputs=[path for path in (file, centers, allowed, forbidden) if path is not None])
+        inputs = (file, centers, allowed, forbidden, candidates, fixed)
+        check_outputs([out], inputs=[path for path in inputs if path is not None])
 
-    from covey.published.centres import read_centres
+    from covey.published.centres import read_centres, read_places
     from covey.published.coreset.coreset import Coreset
 
     points = Coreset.load(file)
@@ -170,11 +178,17 @@ def query(
         )
     chosen: Any = objective or points.objective
     sets: dict[str, Any] = {} if centers is None else dict(read_centres(centers, points.columns, lon=lon, lat=lat))
+    stands, listed = (
+        None if path is None else read_places(path, points.columns, name=name, lon=lon, lat=lat)
+        for name, path in (("fixed", fixed), ("candidates", candidates))
+    )
+    regions: Any = {"allowed": allowed, "forbidden": forbidden, "fixed": stands, "lon": lon, "lat": lat}
     found = None
     if k is not None:
-        found = points.kmeans(k) if chosen == "k-means" else points.kmedian(k)
-        sets[f"found by {chosen}"] = found.centres
-    rows = points.compare(sets, allowed=allowed, forbidden=forbidden, objective=chosen, lon=lon, lat=lat)
+        find = points.kmeans if chosen == "k-means" else points.kmedian
+        found = find(k, candidates=listed, **regions)
+        sets |= {f"found by {chosen}": found.centres} | ({} if stands is None else {"fixed alone": stands})
+    rows = points.compare(sets, objective=chosen, **regions)
     if found is not None and out is not None:
         found.save(out)
     if as_json:
@@ -215,6 +229,8 @@ def show_answers(points: Coreset, objective: str, rows: list[Alternative], *, si
         "of a row (noisy)": [f"{row.cost / total:.5g}" if total > 0 and is_told(row) else "" for row in rows],
         "above the best": [above_the_best(row) for row in rows],
     }
+    if any(row.way is not None for row in rows):
+        columns["mean way (noisy)"] = [mean_way(row) for row in rows]
     right = range(1, len(columns))
     if limited:
         columns["admissible"] = [f"no: {row.reason}" if row.reason else "yes" for row in rows]
@@ -240,6 +256,18 @@ def told_cost(row: Alternative) -> str:
     if row.low is None or row.high is None:
         return f"{amount(row.cost)} (error unknown)" if is_told(row) else "cannot be told"
     return f"{amount(row.cost)} ({amount(row.low)} to {amount(row.high)})"
+
+
+def mean_way(row: Alternative) -> str:
+    from covey.published.sentences import amount
+
+    if row.way is None:
+        return "cannot be told"
+    unit, name = (1000, "km") if row.way >= 1000 else (1, "m")
+    told = f"{amount(row.way / unit)} {name}"
+    if row.way_low is None or row.way_high is None:
+        return f"{told} (error unknown)" if is_told(row) else "cannot be told"
+    return f"{told} ({amount(row.way_low / unit)} to {amount(row.way_high / unit)})"
 
 
 def above_the_best(row: Alternative) -> str:

@@ -20,7 +20,7 @@ from covey.cli.options import (
     read_sample,
     zones_in_file,
 )
-from covey.errors import BudgetError, CoveyError, DataError, FormatError, LedgerError, ParameterError
+from covey.errors import BudgetError, CoveyError, DataError, LedgerError, ParameterError
 from covey.text import printable
 
 if TYPE_CHECKING:
@@ -170,19 +170,12 @@ def say_price(book: Ledger, options: Shared) -> Ledger:
 def read_sites(path: str, data: str, domain: Box | Ball, options: Shared) -> list[list[float]]:
     """The public list of sites in a CSV, JSON or GeoJSON file, in the order of the columns."""
     from covey.private.tables.frames import open_table
-    from covey.published.centres import read_centres
+    from covey.published.centres import read_places
 
     outputs = [each for each in (options.out, options.geojson) if each is not None]
     check_outputs(outputs, inputs=[path])
     columns = domain.columns or open_table(data).names or ()
-    try:
-        sets = read_centres(path, columns, lon=options.lon, lat=options.lat)
-    except FormatError as error:
-        words = str(error).replace("centers:", "sites:", 1).replace("the coreset's", "the data's")
-        raise FormatError(words.replace("no centres", "no sites")) from None
-    if len(sets) != 1:
-        raise FormatError(f"sites: {path!r} holds {len(sets)} sets; sites are one list to choose from")
-    return next(iter(sets.values()))
+    return read_places(path, columns, name="sites", whose="the data's", lon=options.lon, lat=options.lat)
 
 
 def publish(

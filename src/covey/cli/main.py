@@ -25,7 +25,8 @@ from covey.cli.ledger import ledger
 from covey.cli.options import Shared, promise_options, read_params, release_options
 from covey.cli.plan import plan
 from covey.cli.studio import studio
-from covey.errors import CoveyError, DataError, FormatError, ParameterError, place_of
+from covey.cli.thin import thin
+from covey.errors import CoveyError, DataError, FormatError, ParameterError, PrivacyWarning, place_of
 from covey.published.show import show_release
 from covey.text import in_words, printable, show_table
 
@@ -44,7 +45,7 @@ OPTIONS = {  # what the command line calls the parameters of the library
         for name in (
             *("epsilon", "delta", "bounds", "algorithm", "method", "objective", "neighbours", "dataset"),
             *("lon", "lat", "plot", "sample", "person", "zones", "engine", "key", "centers", "n"),
-            *("basemap", "port", "host", "error", "extent"),
+            *("basemap", "port", "host", "error", "extent", "allowed", "forbidden", "candidates", "fixed"),
         )
     },
     "rows_per_person": "--rows-per-person",
@@ -160,8 +161,19 @@ def algorithms(*, as_json: bool) -> None:
     show_table(list(rows[0]), [[in_words(value) for value in row.values()] for row in rows])
 
 
-for command in (audit, coreset, query, group, ledger, bench, plan, studio):
+for command in (audit, coreset, query, group, ledger, bench, plan, studio, thin):
     cli.add_command(command)
+
+
+def by_option(message: str) -> str:
+    """A message that begins with a parameter, for people who know it as an option."""
+    name, colon, problem = message.partition(":")
+    return OPTIONS.get(name, name) + colon + problem
+
+
+def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """A warning in one line on stderr, without the file and line it comes from."""
+    print(f"covey: warning: {printable(by_option(str(message)))}", file=sys.stderr)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -171,6 +183,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     debug = bool(os.environ.get("COVEY_DEBUG"))
     if not (debug or sys.warnoptions):
         warnings.simplefilter("ignore")
+        warnings.simplefilter("always", PrivacyWarning)
+        warnings.showwarning = show_warning
     try:
         if hasattr(sys.stdout, "reconfigure"):
             sys.stdout.reconfigure(errors="backslashreplace")
@@ -182,8 +196,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except click.ClickException as error:
         fail(explained(error), code=2)
     except (ParameterError, DataError, FormatError) as error:
-        name, colon, problem = str(error).partition(":")
-        fail(OPTIONS.get(name, name) + colon + problem, code=2)
+        fail(by_option(str(error)), code=2)
     except CoveyError as error:
         fail(str(error), code=2)
     except (KeyboardInterrupt, click.Abort):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from covey.cli.options import read_bounds
+from covey.cli.options import check_outputs, read_bounds
 from covey.errors import DataError
 from covey.text import printable
 
@@ -19,6 +21,12 @@ if TYPE_CHECKING:
 @click.command(short_help="A map with a privacy slider, in the browser.")
 @click.argument("data", required=False)
 @click.option("--demo", is_flag=True, help="Open the made-up city of `covey demo` instead of data.")
+@click.option(
+    "--node",
+    is_flag=True,
+    help="Write a page instead, one file for a person's own track and zones, which needs no server: --out, or "
+    "covey-node.html.",
+)
 @click.option(
     "--bounds", multiple=True, metavar="NAME=LOW:HIGH", help="Public range of each column of DATA, as for `covey fit`."
 )
@@ -37,9 +45,7 @@ if TYPE_CHECKING:
 @click.option("--ledger", "ledger_file", metavar="FILE", help="Charge the budget kept in this ledger.")
 @click.option("--dataset", metavar="NAME", help="The data set's name in the ledger and in certificates.")
 @click.option("--key", metavar="KEY", help="With --ledger: a look that was finished under this key is not paid again.")
-@click.option(
-    "--out", default="covey-published", show_default=True, metavar="DIR", help="Folder that publications go to."
-)
+@click.option("--out", metavar="DIR", help="Folder that publications go to; covey-published by default.")
 @click.option("--basemap", metavar="FILE|URL|none", help="GeoJSON or a map style under the points, or no map at all.")
 @click.option("--lon", metavar="NAME", help="The column that is the longitude, if its name does not say it.")
 @click.option("--lat", metavar="NAME", help="The column that is the latitude, if its name does not say it.")
@@ -62,7 +68,17 @@ if TYPE_CHECKING:
 )
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Repeatable noise for tests: NOT PRIVATE.")
 @click.option("--allow-seeded", is_flag=True, help="Let a look made with --seed be published.")
-def studio(*, data: str | None, demo: bool, ledger_file: str | None, no_browser: bool, **options: Any) -> None:
+@click.pass_context
+def studio(
+    context: click.Context,
+    *,
+    data: str | None,
+    demo: bool,
+    node: bool,
+    ledger_file: str | None,
+    no_browser: bool,
+    **options: Any,
+) -> None:
     """See what each privacy level would publish of DATA, a CSV or Parquet file; choose one; publish it.
 
     Without DATA the page takes an upload. The address that is printed holds a secret token: whoever has it may use the
@@ -74,7 +90,15 @@ def studio(*, data: str | None, demo: bool, ledger_file: str | None, no_browser:
       covey studio trips.csv --bounds lon=-74.1:-73.9,lat=40.7:40.9
       covey studio trips.csv --bounds lon=-74.1:-73.9,lat=40.7:40.9 --ledger city.ledger --dataset trips
       covey studio trips.csv --bounds lon=-74.1:-73.9,lat=40.7:40.9 --person driver --rows-per-person 5
+      covey studio --node --out node.html
     """
+    if node:
+        others = [each.opts[0] for each in context.command.params if _given(context, each.name)]
+        if others:
+            raise click.UsageError(f"{others[0]}: --node writes a page for a person at home; leave the rest away")
+        write_node(options["out"] or "covey-node.html", browser=not no_browser)
+        return
+    options["out"] = options["out"] or "covey-published"
     if demo and data is not None:
         raise click.UsageError("--demo: opens a made-up city; leave DATA away, or --demo")
     if demo and options["person"] is not None:
@@ -92,6 +116,27 @@ def studio(*, data: str | None, demo: bool, ledger_file: str | None, no_browser:
     except ImportError:
         raise click.UsageError("the studio needs more packages: pip install 'covey[studio]'") from None
     serve(make_settings(data, demo, ledger_file, **options), browser=not no_browser, say=say)
+
+
+def _given(context: click.Context, name: str | None) -> bool:
+    """Whether an option was given that has nothing to do with the page of a node."""
+    source = context.get_parameter_source(name or "")
+    return source is ParameterSource.COMMANDLINE and name not in ("node", "out", "no_browser")
+
+
+def write_node(path: str, *, browser: bool) -> None:
+    """The page of a node, as one file."""
+    import webbrowser
+
+    from covey.files import write_whole
+    from covey.studio.node.page import make_page
+
+    check_outputs([path], inputs=[])
+    write_whole(path, make_page())
+    click.echo(f"Wrote {printable(path)}: open it in a browser, or give it to people. It runs there and sends nothing.")
+    if browser:
+        with contextlib.suppress(webbrowser.Error):
+            webbrowser.open(Path(path).absolute().as_uri())
 
 
 def make_settings(

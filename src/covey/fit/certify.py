@@ -17,12 +17,15 @@ from covey.fit.sample import Sampled
 from covey.post.errors.sizes import cluster_sizes
 from covey.public import Domain
 from covey.published.certificate import Certificate
-from covey.published.errors import THINNED, BoxNoise, Errors, from_boxes, from_sizes
+from covey.published.errors import OBJECTIVES, THINNED, BoxNoise, Errors, from_boxes, from_sizes
 from covey.published.outside import ROWS_BY_BOUNDS
 from covey.published.release import Release, Synopsis, WeightedPoints
 
 NO_COUNTS = "no numbers of rows were released that errors could be computed from"
 SAMPLED = "a fit of a sample is not run again on made-up rows"
+ZONED = "a fit with zones is not run again on made-up rows"
+ZONED_COSTS = "centres were chosen by the same noise of zones that their cost would be told by"
+BY_CLUSTER = "clusters were counted by zone, and the noise of a zone's numbers was multiplied as they were"
 NO_RERUNS = "there are too many centres for reruns, or no counts that stand for rows"
 
 if TYPE_CHECKING:
@@ -89,9 +92,12 @@ def known_errors(
     else:
         sizes = None if outcome.sizes is None else outcome.sizes * scale
         return sizes, None, {"errors": outcome.not_told or NO_COUNTS}
-    if "zones" in outcome.notes:
-        return known.sizes, None, {"errors": THINNED}
-    return known
+    if "zones" not in outcome.notes:
+        return known
+    if not outcome.counted_up or outcome.boxes is None or known.errors is None:
+        return known.sizes, None, {"errors": BY_CLUSTER if outcome.counted_up else THINNED}
+    costs = {f"{each} cost": ZONED_COSTS for each in OBJECTIVES}
+    return known.sizes, msgspec.structs.replace(known.errors, costs=None), costs
 
 
 def _rerun(
@@ -106,7 +112,8 @@ def _rerun(
     if found is not None:
         return certificate, with_reruns(errors, found)
     notes = certificate.parameters
-    reasons = {**notes.get("not_told", {}), "places": SAMPLED if "sample" in notes else NO_RERUNS}
+    why = SAMPLED if "sample" in notes else ZONED if "zones" in notes else NO_RERUNS
+    reasons = {**notes.get("not_told", {}), "places": why}
     return msgspec.structs.replace(certificate, parameters={**notes, "not_told": reasons}), errors
 
 

@@ -23,6 +23,7 @@ from covey.budget.ledger.ledger import Ledger
 from covey.checks import amount, whole_number
 from covey.errors import ParameterError
 from covey.fit.cap import cap, each_row
+from covey.fit.caution import warn_before
 from covey.fit.certify import certify
 from covey.fit.sample import SampleRequest, draw_sample, read_sample
 from covey.fit.session import Progress, Session
@@ -34,6 +35,7 @@ from covey.private.tables.base import ENGINES, Table
 from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
 from covey.published.release import Release
 
+MOST_DELTA = Fraction(1, 100)
 ERRORS = ("quick", "full", "none")  # of a release: of sizes and costs; of places too, by reruns; nothing
 
 
@@ -125,6 +127,7 @@ def _fit(
     stored = session.stored()
     if stored is not None:
         return Release.from_json(stored)
+    warn_before(request.promise, request.person, columns=table.names, used=domain.columns)
     table.check_numeric(domain.columns if table.names is not None else None)
     return run(request, table, domain, session, zoned, dataset=dataset, seed=seed, progress=progress)
 
@@ -233,9 +236,11 @@ def check_request(
         raise ParameterError("engine", f"must be one of {', '.join(map(repr, ('auto', *ENGINES)))}")
     if errors not in ERRORS:
         raise ParameterError("errors", f"must be one of {', '.join(map(repr, ERRORS))}")
-    if row.guarantee == "approximate" and delta is None:
+    if delta is None and row.needs_delta(parameters):
         raise ParameterError("delta", f"{algorithm!r} promises (epsilon, delta): give a delta, well below 1/n")
     asked = Fraction(0) if delta is None else amount("delta", delta, below=1)
+    if asked > MOST_DELTA:
+        raise ParameterError("delta", "must be at most 0.01, and should be well below 1 in the number of rows")
     return Request(
         k=whole_number("n_clusters", k, least=1, most=1_000),
         epsilon=amount("epsilon", epsilon),
@@ -312,10 +317,19 @@ def run(
         run=first,
     )
     engine, engines = request.engine, request.algorithm.engines
-    curator = session.door(sampled.table, domain, sampled.reserve, engine=engine, engines=engines, progress=progress)
+    curator = session.door(
+        sampled.table,
+        domain,
+        sampled.reserve,
+        engine=engine,
+        engines=engines,
+        progress=progress,
+        zones=None if zones is None else zones.known(request.person),
+    )
     outcome = request.run(curator, sampled.reserve.promise, seed)
     if zones is not None:
-        outcome = replace(outcome, notes={**outcome.notes, **zones.notes(request.delta)})
+        told = zones.notes(request.delta, counted_up=outcome.counted_up)
+        outcome = replace(outcome, notes={**outcome.notes, **told})
     seeded = session.source.seeded
     release = certify(
         request, domain, outcome, capped, sampled, dataset=dataset, receipt=session.receipt, seeded=seeded

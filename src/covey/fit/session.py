@@ -16,6 +16,7 @@ from covey.budget.ledger.ledger import Ledger
 from covey.budget.ledger.records import Receipt
 from covey.errors import LedgerError, ParameterError
 from covey.files import check_room
+from covey.geo.rates import ZoneRates
 from covey.noise.source import OsSource, SeededSource, Source, new_key
 from covey.private.curator import Curator
 from covey.private.engines.base import Engine
@@ -117,9 +118,10 @@ class Session:
         engine: str = "auto",
         engines: tuple[str, ...] = ENGINES,
         progress: Progress | None = None,
+        zones: ZoneRates | None = None,
     ) -> Curator:
         """The door to a table's rows, within a part of this fit's reserve; whoever listens hears it."""
-        curator = self._curator(table.engine(engine, domain, engines=engines), domain, reserve, progress)
+        curator = self._curator(table.engine(engine, domain, engines=engines), domain, reserve, progress, zones)
         listener = _LISTENER.get()
         return curator if listener is None else listener(curator)
 
@@ -131,9 +133,23 @@ class Session:
         """The door to the number of rows alone."""
         return self._curator(RowCount(table, domain), domain, reserve)
 
-    def _curator(self, engine: Engine, domain: Domain, reserve: Reserve, progress: Progress | None = None) -> Curator:
-        source, charge = self.source, self.charge
-        return Curator(engine, domain=domain, source=source, reserve=reserve, charge=charge, progress=progress)
+    def _curator(
+        self,
+        engine: Engine,
+        domain: Domain,
+        reserve: Reserve,
+        progress: Progress | None = None,
+        zones: ZoneRates | None = None,
+    ) -> Curator:
+        return Curator(
+            engine,
+            domain=domain,
+            source=self.source,
+            reserve=reserve,
+            charge=self.charge,
+            progress=progress,
+            zones=zones,
+        )
 
     @property
     def receipt(self) -> str | None:

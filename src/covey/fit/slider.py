@@ -25,6 +25,7 @@ from covey.checks import amount, whole_number
 from covey.errors import CoveyError, ParameterError
 from covey.events import float_at_least
 from covey.fit.cap import each_row
+from covey.fit.caution import warn_before
 from covey.fit.fit import open_ledger, seed_of
 from covey.fit.session import Progress, Session
 from covey.fit.zones import Thinning, read_zones
@@ -81,7 +82,7 @@ def fit_levels(
     ----------
     data : array, frame, Arrow table, or path
         The private rows, as for `KMeans.fit`; not on Spark.
-    bounds : Box, Ball, pair of arrays, or pair of numbers
+    bounds : Box, Ball, dict, list of pairs, pair of arrays, or pair of numbers
         Public limits of 1 to 4 columns, as in `KMeans`.
     levels : sequence of Level or of pairs of a name and an epsilon, default=USUAL_LEVELS
         The most private one first.
@@ -139,6 +140,7 @@ def fit_levels(
     stored = session.stored()
     if stored is not None:
         return from_json(stored)
+    warn_before(promise, who, columns=table.names, used=domain.columns)
     table.check_numeric(domain.columns if table.names is not None else None)
     try:
         return _run(
@@ -242,7 +244,7 @@ def _run(
     notes |= {} if person.column is None else {"rows_per_person": person.rows}
     certificate = Certificate(
         algorithm="levels",
-        parameters=notes | ({} if thinning is None else thinning.notes()),
+        parameters=notes | ({} if thinning is None else thinning.notes(counted_up=True)),
         epsilon=float_at_least(promises[-1].epsilon),
         delta=0.0,
         neighbours=str(Neighbours.ADD_REMOVE),

@@ -24,19 +24,16 @@ from covey.events import exactly, float_at_least
 from covey.fit.witness import find_rows
 from covey.geo.areas import Area, Regions, check_world
 from covey.geo.geojson import Region, find_axes, read_json
+from covey.geo.rates import ZoneRates
 from covey.noise.coins import Probability, exp_bounds
 from covey.noise.source import Source, new_key
 from covey.private.narrowed.zones import ALWAYS, Coins, ZonedTable
 from covey.private.tables.base import Table
 from covey.public import Box, Domain, Neighbours, Person
+from covey.published.zones import zones_note
 
 MOST_ZONES, MOST_KINDS, MOST_EDGES = 1_000, 64, 100_000
 FARTHEST = 1e6  # half-widths of the domain: a corner beyond is in other units
-NOTE = (
-    "rows in a zone (or people with a row in it) were kept with its rate before anything else was done, and are "
-    "promised its epsilon (and its rate times delta); a row outside the bounds counts where it was moved to, at their "
-    "edge; sizes count kept rows; moving a row across a zone's border is covered by the sum of both epsilons"
-)
 
 
 def keeping(zone: Fraction, whole: Fraction) -> int:
@@ -283,7 +280,11 @@ class Thinning:
         ]
         return ZonePromises(self.fingerprint, tuple(found))
 
-    def notes(self, delta: Fraction = Fraction(0)) -> dict[str, Any]:
+    def known(self, person: Person) -> ZoneRates | None:
+        """What is known of how rows were kept from where they are: nothing, if people were kept as a whole."""
+        return ZoneRates(self.regions, self.rates) if person.column is None else None
+
+    def notes(self, delta: Fraction = Fraction(0), *, counted_up: bool) -> dict[str, Any]:
         """For the certificate: every zone's epsilon and rate, never how many rows it has."""
         words = self.coins.keeping[1:]
         rates = (float_at_least(Fraction(each, ALWAYS)) for each in words)  # never below what the coins do
@@ -293,7 +294,7 @@ class Thinning:
             rate = kinds[each.epsilon]
             zone = {"name": each.name, "epsilon": float_at_least(each.epsilon), "rate": rate}
             zones.append(zone | ({"delta": float_at_least(exactly(rate) * delta)} if delta else {}))
-        return {"zones": zones, "zones_note": NOTE}
+        return {"zones": zones, "zones_note": zones_note(counted_up=counted_up)}
 
 
 def read_zones(

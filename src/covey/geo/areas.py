@@ -6,7 +6,7 @@ batch. A row within two lattice steps of a border is inside. docs/guide/zones.md
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -23,7 +23,9 @@ Rows = NDArray[np.int32]  # lattice rows, one column per row
 WORLD = (180.0, 90.0)  # degrees of longitude and latitude
 BORDER = 2.0  # lattice steps: more than a row is moved by on its way to the lattice of a box or a ball
 _LOOKUP = 256  # cells per axis of the table that answers for most rows
+_FINE = 512  # of the table that answers for boxes of any size
 _BLOCK = 1 << 20
+_SPOTS = 1 << 12  # places at which a domain is looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +105,50 @@ class Area:
             within |= square[0].reshape(shape)
             touched |= square[1].reshape(shape)
         return within.ravel(), touched.ravel()
+
+    def holds(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> tuple[Bits, Bits]:
+        """For boxes anywhere, (m, d) corners in lattice units: wholly within one zone; any zone may touch it.
+
+        Where a table of cells cannot tell, near the border of a polygon, a box is taken to be touched.
+        """
+        within, touched = (np.zeros(len(lower), dtype=np.bool_) for _ in range(2))
+        near = BORDER + 1
+        for low, high in self.boxes:
+            within |= ((lower >= low) & (upper <= high)).all(axis=1)
+            touched |= ((upper + near >= low) & (lower - near <= high)).all(axis=1)
+        if self.polygons:
+            unit, axes = _FINE / (2 * self.domain.limit + 1), list(self.axes)
+            first = np.floor((lower[:, axes] + self.domain.limit + 0.5) * unit + 1e-6).astype(np.int64)
+            last = np.ceil((upper[:, axes] + self.domain.limit + 0.5) * unit - 1e-6).astype(np.int64)
+            first = first.clip(0, _FINE - 1)
+            last = np.maximum(last.clip(1, _FINE), first + 1)
+            whole, some = (_in_ranges(table, first, last) for table in self._sums)
+            within |= whole == (last - first).prod(axis=1)
+            touched |= some > 0
+        return within, touched
+
+    @cached_property
+    def _sums(self) -> list[NDArray[np.int64]]:
+        """How many cells of a fine table lie within a polygon, and how many one touches, up to each corner."""
+        tables = (each.reshape(_FINE, _FINE) for each in _polygon_cells(self.polygons, self.domain, _FINE))
+        return [np.pad(each.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0))) for each in tables]
+
+    @property
+    def ranges(self) -> Iterator[NDArray[np.float64]]:
+        """A lower and an upper corner about each polygon and box, within the domain, in lattice units."""
+        limit = float(self.domain.limit)
+        for edges in self.polygons:
+            around = np.array([[-limit] * self.domain.dimension, [limit] * self.domain.dimension])
+            corners = edges.reshape(-1, 2)
+            around[:, list(self.axes)] = corners.min(axis=0), corners.max(axis=0)
+            yield around.clip(-limit, limit)
+        yield from self.boxes.clip(-limit, limit)
+
+
+def _in_ranges(sums: NDArray[np.int64], first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many cells with a property lie in each range of cells along both axes, from sums up to each corner."""
+    (x1, y1), (x2, y2) = first.T, last.T
+    return np.asarray(sums[x2, y2] - sums[x1, y2] - sums[x2, y1] + sums[x1, y1])
 
 
 def _cell(coordinate: NDArray[np.int32], domain: Domain, per_axis: int) -> NDArray[np.int64]:
@@ -188,15 +234,42 @@ class Regions:
 
     def possible(self, per_axis: int) -> Bits:
         """Which numbers rows in each cell of a grid can have: (numbers, cells). Every cell has at least one."""
-        size = per_axis**self.domain.dimension
-        left = np.ones(size, dtype=np.bool_)  # not wholly within a stricter area
-        found = np.zeros((len(self.areas) + 1, size), dtype=np.bool_)
-        for i, area in enumerate(self.areas, start=1):
-            within, touched = area.cells(per_axis)
-            found[i] = touched & left
-            left &= ~within
-        found[0] = left
-        return found
+        if per_axis == 1:  # whatever the zones are; and of very many axes no table has as many
+            return np.ones((len(self.areas) + 1, 1), dtype=np.bool_)
+        return self._numbers(area.cells(per_axis) for area in self.areas)
+
+    def possible_in(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> Bits:
+        """The same for boxes of any size, (m, d) corners in lattice units: (numbers, boxes)."""
+        return self._numbers(area.holds(lower, upper) for area in self.areas)
+
+    def _numbers(self, areas: Iterable[tuple[Bits, Bits]]) -> Bits:
+        left, found = np.ones((), dtype=np.bool_), []
+        for within, touched in areas:
+            found.append(touched & left)
+            left = left & ~within  # not wholly within a stricter area
+        return np.stack([left, *found])
+
+    def spots(self) -> Rows:
+        """Lattice points spread evenly over the domain and over each zone: where rows of every number can be."""
+        limit, d = self.domain.limit, self.domain.dimension
+        ranges = [each for area in self.areas for each in area.ranges]
+        everywhere = np.array([[-limit] * d, [limit] * d], dtype=np.float64)
+        parts = [_spread(everywhere, _SPOTS), *(_spread(each, max(16, 2 * _SPOTS // len(ranges))) for each in ranges)]
+        points = np.concatenate(parts)
+        if self.domain.ball:
+            length = np.sqrt(np.square(points).sum(axis=1, keepdims=True))
+            points *= (limit - 1) / np.maximum(length, limit - 1)
+        return np.ascontiguousarray(np.rint(points).astype(np.int32).T)
+
+
+def _spread(ends: NDArray[np.float64], many: int) -> NDArray[np.float64]:
+    """Points between two corners: multiples of an irrational step along each axis, which fill a box evenly."""
+    d = ends.shape[1]
+    root = 2.0
+    for _ in range(64):  # x^(d + 1) = x + 1: Kronecker's sequence with the steps of Roberts (2018)
+        root = (1 + root) ** (1 / (d + 1))
+    steps = root ** -np.arange(1.0, d + 1)
+    return np.asarray(ends[0] + (ends[1] - ends[0]) * ((0.5 + np.arange(1, many + 1)[:, None] * steps) % 1.0))
 
 
 def check_world(regions: Sequence[Region], domain: Domain, axes: tuple[int, int]) -> None:

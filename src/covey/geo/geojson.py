@@ -17,6 +17,8 @@ from covey.geo.rings import area, check_rings
 
 LONGITUDE = ("lon", "lng", "long", "longitude", "x_lon")
 LATITUDE = ("lat", "latitude", "y_lat")
+METRES = 111_320.0  # of a degree of latitude
+WIDEST, HIGHEST = 360.0, 90.0  # degrees: columns that go beyond are no longitude or latitude
 _BORDER = 1e-12  # of the largest coordinate: a point this near to a border lies on it
 _BLOCK = 1 << 20  # points x edges looked at together
 _FARTHEST = 1e100  # no coordinate of anything, but its square is still a number
@@ -40,6 +42,22 @@ def find_axes(columns: Sequence[str], lon: str | None = None, lat: str | None = 
 def is_map(names: Sequence[str]) -> bool:
     """Whether two columns are longitude and latitude by their names."""
     return _is(names[0], LONGITUDE) and _is(names[1], LATITUDE)
+
+
+def metres_of_half(
+    columns: Sequence[str], middle: ArrayLike, half: ArrayLike, lon: str | None = None, lat: str | None = None
+) -> NDArray[np.float64] | None:
+    """The half-widths of two columns in metres, at the middle of the map; None where they are no degrees on a map."""
+    try:
+        east, north = find_axes(columns, lon, lat)
+    except ParameterError:
+        return None
+    ends = np.abs(middle) + np.asarray(half, dtype=np.float64)
+    if len(columns) != 2 or ends[east] > WIDEST or ends[north] > HIGHEST:
+        return None
+    metres = np.multiply(METRES, half, dtype=np.float64)
+    metres[east] *= np.cos(np.radians(np.asarray(middle)[north]))
+    return np.asarray(metres)
 
 
 def _is(name: str, usual: Iterable[str]) -> bool:

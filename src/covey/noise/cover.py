@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.errors import ParameterError
-from covey.events import Approximate
+from covey.events import Approximate, Neighbours
 from covey.noise.coins import Probability, Uniform, exp_bounds
 from covey.noise.source import Source
 
@@ -36,15 +36,17 @@ class CoverPicks:
     """Picks of grid points, one after the other; the rows that a pick covers leave and never count again.
 
     A point that covers c of the rows that are left weighs e^(epsilon·c/2). `bound` says which of two proven costs is
-    charged: "stated", (e^(epsilon/2) - 1)·ln(1/delta), or "exact", the smallest one that holds for every input.
+    charged: "stated", (e^(epsilon/2) - 1)·ln(1/delta), or "exact", the smallest one that holds for every input. Where a
+    row is replaced, both cost epsilon/2 more, at e^(-epsilon/2)·delta.
 
     Guarantee: all picks together, however many, on however many grids, are (event().epsilon, delta)-DP for adding or
-    removing one row. Edge cases: with no rows left a pick is uniform over the grid.
+    removing one row, or for replacing one: `neighbours`. Edge cases: with no rows left a pick is uniform over the grid.
     """
 
     epsilon: Fraction
     delta: Fraction
     bound: str = "stated"
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
 
     def __post_init__(self) -> None:
         if not isinstance(self.epsilon, Fraction) or not 0 < self.epsilon <= 200:
@@ -55,20 +57,27 @@ class CoverPicks:
             raise ParameterError("bound", f"must be {' or '.join(map(repr, BOUNDS))}")
 
     @classmethod
-    def within(cls, *, epsilon: Fraction, delta: Fraction, bound: str = "stated") -> CoverPicks:
+    def within(
+        cls,
+        *,
+        epsilon: Fraction,
+        delta: Fraction,
+        bound: str = "stated",
+        neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    ) -> CoverPicks:
         """The sharpest picks that cost at most (epsilon, delta)."""
         low, high = Fraction(0), min(2 * epsilon, Fraction(200))  # the cost is never below half of a pick's own
-        if cls(high, delta, bound).event().epsilon <= epsilon:
-            return cls(high, delta, bound)
+        if cls(high, delta, bound, neighbours).event().epsilon <= epsilon:
+            return cls(high, delta, bound, neighbours)
         for _ in range(60):
             middle = _short((low + high) / 2)
-            if cls(middle, delta, bound).event().epsilon <= epsilon:
+            if cls(middle, delta, bound, neighbours).event().epsilon <= epsilon:
                 low = middle
             else:
                 high = middle
         if low == 0:
             raise ParameterError("epsilon", "is too small for the picks of a cover")
-        return cls(low, delta, bound)
+        return cls(low, delta, bound, neighbours)
 
     @property
     def rate(self) -> Fraction:
@@ -76,7 +85,7 @@ class CoverPicks:
         return self.epsilon / 2
 
     def event(self) -> Approximate:
-        return Approximate(cost_of(self.epsilon, self.delta, self.bound), self.delta)
+        return Approximate(cost_of(self.epsilon, self.delta, self.bound, self.neighbours), self.delta)
 
     def ceiling(self, *, points: int, proposals: int, most: int) -> int:
         """The largest count, at most `most`, up to which proposing rows' offsets at random is quick enough.
@@ -129,22 +138,28 @@ class CoverPicks:
 
 
 @lru_cache(maxsize=1024)
-def cost_of(epsilon: Fraction, delta: Fraction, bound: str = "stated") -> Fraction:
+def cost_of(
+    epsilon: Fraction, delta: Fraction, bound: str = "stated", neighbours: Neighbours = Neighbours.ADD_REMOVE
+) -> Fraction:
     """What picks with weights e^(epsilon·c/2) cost at `delta`, rounded up.
 
-    stated: max(r, (e^r - 1)·ln(1/delta)), r = epsilon/2. exact: max(r, (e^r - 1)·ln((1 - e^-r)/delta) - r).
+    stated: max(r, (e^r - 1)·ln(1/delta)), r = epsilon/2. exact: max(r, (e^r - 1)·ln((1 - e^-r)/delta) - r). Where a row
+    is replaced, r more, with e^-r·delta in place of delta.
     """
-    rate = epsilon / 2
+    rate, replaced = epsilon / 2, neighbours is Neighbours.REPLACE_ONE
     high, low = (_decimal(rate, context) for context in (_UP, _DOWN))
     gain = _UP.subtract(_nudged(_UP.exp(high), up=True), Decimal(1))
     odds = _nudged(_UP.ln(_UP.divide(Decimal(delta.denominator), Decimal(delta.numerator))), up=True)
     if bound == "exact":
         hit = _UP.subtract(Decimal(1), _nudged(_DOWN.exp(_DOWN.minus(high)), up=False))
         odds = _UP.add(odds, _nudged(_UP.ln(hit), up=True))
+    if replaced:
+        odds = _UP.add(odds, high)
     long = _UP.multiply(gain, max(odds, Decimal(0)))
     if bound == "exact":
         long = _UP.subtract(long, low)
-    return Fraction(math.ceil(max(Fraction(high), Fraction(long)) * _UNIT), _UNIT)
+    joining = Fraction(high) if replaced else Fraction(0)  # another row comes as the first one leaves
+    return Fraction(math.ceil((max(Fraction(high), Fraction(long)) + joining) * _UNIT), _UNIT)
 
 
 def printed_cost(epsilon: Fraction, delta: Fraction) -> float:

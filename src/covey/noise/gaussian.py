@@ -34,12 +34,7 @@ def discrete_gaussian(shape: int | tuple[int, ...], *, variance: Fraction, sourc
     Edge cases: variance outside [2^-90, 2^90] is refused with a ParameterError. How many proposals are rejected
     is independent of the numbers that come out.
     """
-    if not isinstance(variance, Fraction) or variance <= 0:
-        raise ParameterError("multiplier", "the variance of the noise must be a positive Fraction")
-    if variance > LARGEST_VARIANCE:
-        raise ParameterError("multiplier", "the noise would exceed 2^45 units; give the query coarser units")
-    if variance < SMALLEST_VARIANCE:
-        raise ParameterError("multiplier", "the noise would be below 2^-45 units; give the query finer units")
+    check_variance(variance)
     scale = isqrt(variance.numerator // variance.denominator) + 1
     noise = np.empty(shape, dtype=np.int64)
     flat = noise.reshape(-1)
@@ -51,6 +46,16 @@ def discrete_gaussian(shape: int | tuple[int, ...], *, variance: Fraction, sourc
         flat[filled : filled + kept.size] = kept
         filled += kept.size
     return noise
+
+
+def check_variance(variance: Fraction) -> None:
+    """Refuse a variance outside [2^-90, 2^90]."""
+    if not isinstance(variance, Fraction) or variance <= 0:
+        raise ParameterError("multiplier", "the variance of the noise must be a positive Fraction")
+    if variance > LARGEST_VARIANCE:
+        raise ParameterError("multiplier", "the noise would exceed 2^45 units; give the query coarser units")
+    if variance < SMALLEST_VARIANCE:
+        raise ParameterError("multiplier", "the noise would be below 2^-45 units; give the query finer units")
 
 
 def _accepted(proposed: NDArray[np.int64], *, variance: Fraction, scale: int, source: Source) -> NDArray[np.bool_]:

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from covey.errors import ParameterError
 from covey.events import Approximate, Gaussian, Pure, Sensitivity
-from covey.noise.gaussian import discrete_gaussian
+from covey.noise.gaussian import check_variance, discrete_gaussian
 from covey.noise.laplace import check_scale, discrete_laplace
 from covey.noise.selection import pick
 from covey.noise.source import Source
@@ -88,6 +88,10 @@ class DiscreteGaussian:
             )
         noise = discrete_gaussian(numbers.shape, variance=variance, source=source)
         return np.add(numbers, noise, out=noise)
+
+    def check(self, sensitivity: Sensitivity) -> None:
+        """Refuse noise that is too large to be drawn, which a caller can do before it pays."""
+        check_variance(self.multiplier**2 * sensitivity.l2_squared)
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ def without_outliers(
     weights: Floats,
     *,
     k: int,
-    scale: float,
+    scale: float | Floats,
     leaves: int,
     lower: ArrayLike,
     upper: ArrayLike,
@@ -102,15 +102,23 @@ def standing_clusters(
 
 
 def recentre(
-    points: Floats, widths: Floats, counts: Floats, weights: Floats, centres: Floats, *, scale: float, rounds: int = 3
+    points: Floats,
+    widths: Floats,
+    counts: Floats,
+    weights: Floats,
+    centres: Floats,
+    *,
+    scale: float | Floats,
+    rounds: int = 3,
 ) -> Floats:
     """Centres moved to the means of their leaves, with leaves near them that were dropped as too light back again.
 
     Near a centre all leaves count, with the sign of their noisy counts: the rows in light leaves are missed otherwise,
     and noise of both signs cancels. Far from it only leaves that stand out do. A centre stays where it is if the noise
     of the leaves that came back would move it, squared and on average, by more than 5% of its cluster's mean square.
+    scale : of the noise of all counts, or of each.
     """
-    k = len(centres)
+    k, scales = len(centres), np.broadcast_to(scale, counts.shape)
     within = np.square(widths).sum(axis=1) / 12  # the mean square of a uniform point about its leaf's middle
     active = weights
     for _ in range(rounds):
@@ -121,8 +129,10 @@ def recentre(
         active = np.where((away <= _CUT * square[label]) | (weights > 0), counts, 0.0)
         net = add_up(label, active, k)
         back = (active != 0) & (weights <= 0)
-        error = 2 * scale**2 * add_up(label, back * away, k) / np.maximum(net, 1e-9) ** 2
-        trusted = (net > np.maximum(_LEAST_SHARE * add_up(label, weights, k), 2 * scale)) & (error <= _RISK * square)
+        error = 2 * add_up(label, back * away * scales**2, k) / np.maximum(net, 1e-9) ** 2
+        widest = np.zeros(k)
+        np.maximum.at(widest, label, np.where(active != 0, scales, 0.0))
+        trusted = (net > np.maximum(_LEAST_SHARE * add_up(label, weights, k), 2 * widest)) & (error <= _RISK * square)
         sums = np.stack([add_up(label, active * column, k) for column in points.T], axis=1)
         centres = np.where(trusted[:, None], sums / np.where(trusted, net, 1.0)[:, None], centres)
     return centres

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.errors import ParameterError
-from covey.events import Event
+from covey.events import Event, Neighbours
 from covey.noise.cover import ANYWHERE, PROPOSED, below
 from covey.noise.source import Source
 from covey.private.engines.base import Engine, Sealed
-from covey.private.engines.memory import MemoryEngine
+from covey.private.engines.rows import RowEngine
 from covey.queries.cover import Cover
 
 DENSE = 2**23  # grid points whose counts are made at once
@@ -31,6 +31,8 @@ Integers = NDArray[np.int64]
 class Covers(Protocol):
     """A mechanism that picks grid points by the rows they cover, private for all picks together."""
 
+    @property
+    def neighbours(self) -> Neighbours: ...
     def event(self) -> Event: ...
     def ceiling(self, *, points: int, proposals: int, most: int) -> int: ...
     def choose(
@@ -43,9 +45,10 @@ def cover(engine: Engine, query: Cover, mechanism: Covers, *, source: Source) ->
     """The picked points of all grids, in lattice units, in the order of the picks: (grids x picks, d).
 
     The number of picks is public: when no row is left, the rest are picked all the same. A row leaves with the first
-    pick that covers it, for that grid and all later ones.
+    pick that covers it, for that grid and all later ones. All rows are needed at once; those of a file are projected
+    as they are read, so that few of their columns are kept.
     """
-    if not isinstance(engine, MemoryEngine):
+    if not isinstance(engine, RowEngine):
         raise ParameterError("curator", "cover rows before they are moved to cells")
     blocks = [query.inside(block) for block in engine.rows()]
     left = np.concatenate([np.empty((query.domain.dimension, 0), dtype=np.int64), *blocks], axis=1)

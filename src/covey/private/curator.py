@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from covey.budget.accounting.plan import Plan, Reserve
 from covey.errors import BudgetError, ParameterError
 from covey.events import Event, Sensitivity
+from covey.geo.rates import ZoneRates
 from covey.noise.source import Source
 from covey.private.cells import CellEngine
 from covey.private.covers import Covers, cover
@@ -85,11 +86,13 @@ class Curator(Sealed):
         reserve: Reserve,
         charge: Callable[[], None],
         progress: Callable[[int, int, str], None] | None = None,
+        zones: ZoneRates | None = None,
     ) -> None:
         if engine.unit != reserve.promise.unit:
             raise BudgetError("the promise that pays is for another unit than the statistics are of")
         self.domain = domain
         self.neighbours = reserve.promise.relation
+        self.zones = zones  # public: what was kept of rows by where they are; None where all were, or it is not known
         self._engine = engine
         self._source = source
         self._reserve = reserve
@@ -156,8 +159,8 @@ class Curator(Sealed):
 
     def cover(self, query: Cover, mechanism: Covers) -> Integers:
         """Grid points that cover many rows, picked one after the other: one event for all. Proof: noise/cover.md."""
-        if self.neighbours is not Neighbours.ADD_REMOVE:
-            raise ParameterError("neighbours", "the picks of a cover are proven for add-remove only")
+        if mechanism.neighbours is not self.neighbours:
+            raise ParameterError("neighbours", "the picks of a cover are charged for another relation")
         self._draw(query, mechanism.event())
         return cover(self._engine, query, mechanism, source=self._source)
 
@@ -208,6 +211,7 @@ class Curator(Sealed):
         curators = []
         for engine in engines:
             part = self._narrowed(engine, self.domain)
+            part.zones = self.zones
             part._reserve = Reserve(self._reserve.promise.with_cost(plan.cost()))
             part._reserve.open(plan)
             curators.append(part)
@@ -215,9 +219,10 @@ class Curator(Sealed):
         return curators
 
     def _narrowed(self, engine: Engine, domain: Domain) -> Curator:
+        """The curator of other rows. Where they were moved, they are in other zones than those they were kept by."""
         narrower = object.__new__(type(self))
         narrower.__dict__.update(self.__dict__)
-        narrower._engine, narrower.domain = engine, domain
+        narrower._engine, narrower.domain, narrower.zones = engine, domain, None
         return narrower
 
     def _same_domain(self, domain: Domain) -> None:

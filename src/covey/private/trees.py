@@ -19,7 +19,7 @@ from covey.private.engines.memory import MemoryEngine
 from covey.public import Neighbours
 from covey.queries.tree import Nodes, Tree, TreeLeaves, TreeNodes
 
-MOST_NODES = 2**20  # of a level: if the next one would be wider, the tree stops growing
+MOST_NODES = 2**18  # of a level: if the next one would be wider, the tree stops growing
 
 Integers = NDArray[np.int64]
 

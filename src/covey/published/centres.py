@@ -37,6 +37,26 @@ def read_centres(
     return sets
 
 
+def read_places(
+    path: str,
+    columns: Sequence[str],
+    *,
+    name: str,
+    whose: str = "the coreset's",
+    lon: str | None = None,
+    lat: str | None = None,
+) -> Sites:
+    """One list of places in such a file. name : what errors call it. whose : the columns are."""
+    try:
+        sets = read_centres(path, columns, lon=lon, lat=lat)
+    except FormatError as error:
+        words = str(error).replace("centers:", f"{name}:", 1).replace("the coreset's", whose)
+        raise FormatError(words.replace("no centres", "no places")) from None
+    if len(sets) != 1:
+        raise FormatError(f"{name}: {path!r} holds {len(sets)} sets, but must be one list of places")
+    return next(iter(sets.values()))
+
+
 def _from_csv(text: str, columns: Sequence[str], name: str) -> dict[str, Sites]:
     rows = csv.DictReader(io.StringIO(text), skipinitialspace=True)
     header = [each.strip() for each in rows.fieldnames or ()]
@@ -68,6 +88,8 @@ def _from_json(text: str, columns: Sequence[str], name: str, lon: str | None, la
         return {name: document.get("centres") or []}
     if isinstance(document, dict) and document.get("type") in ("FeatureCollection", "Feature"):
         return _from_features(document, columns, name, lon, lat)
+    if isinstance(document, dict) and isinstance(document.get("type"), str):
+        raise FormatError("centers: the GeoJSON is no FeatureCollection of points")
     if isinstance(document, dict):
         return document
     first = document[0] if document else None

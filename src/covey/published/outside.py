@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 ROWS_BY_BOUNDS = ("rows_inside", "rows_outside", "rows_outside_scale")  # the notes of a certificate
 SURE = 0.9
+WORTH = 0.01  # of the rows: a share below that may be none is not worth a sentence
 MOST = 1e15  # rows, scale of noise, and rows that one of a sample stands for: no fit has more
 
 
@@ -21,6 +22,11 @@ class Share(NamedTuple):
     share: float
     low: float
     high: float
+
+    @property
+    def matters(self) -> bool:
+        """Whether it belongs to what is said of a release's errors: rows outside are at the edge in all its numbers."""
+        return self.low > 0 or self.share >= WORTH
 
     def __str__(self) -> str:
         about, low, high = (percent(each) for each in self)

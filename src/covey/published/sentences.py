@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from covey.errors import ParameterError
-from covey.geo.geojson import find_axes
+from covey.geo.geojson import HIGHEST, METRES, WIDEST, find_axes
+from covey.post.errors.quantiles import LEVEL
 from covey.text import how_many, listing, plain
 
 if TYPE_CHECKING:
     from covey.published.errors import Errors
     from covey.published.release import Release
 
-METRES = 111_320.0  # of a degree of latitude
-WIDEST, HIGHEST = 360.0, 90.0  # degrees: columns that go beyond are no longitude or latitude
 FEW_COLUMNS = 3  # that a place is told in one by one
 NOISE = "may be only noise"
 NOWHERE = "place not determined"
@@ -23,11 +22,13 @@ NOWHERE = "place not determined"
 
 def words_of(release: Release, names: Sequence[str] | None = None) -> list[str]:
     """Plain sentences on how far off a release may be. `names` are those of its centres, if not their numbers."""
+    share = release.rows_outside
+    outside = [str(share)] if share is not None and share.matters else []
     if release.errors is None:
         why = not_told(release).get("errors")
-        return [] if why is None else [f"How far off these numbers are cannot be told: {why}."]
-    labels = names or [str(i) for i in range(len(release.centres))]
-    return [*_intervals(release.errors), *_doubts(release.errors, labels), *_places(release.errors), *of_costs(release)]
+        return ([] if why is None else [f"How far off these numbers are cannot be told: {why}."]) + outside
+    errors = release.errors
+    return [*_intervals(errors), *doubts(release, names), *_places(errors), *of_costs(release), *outside]
 
 
 def not_told(release: Release) -> dict[str, str]:
@@ -47,8 +48,11 @@ def often(level: float) -> str:
     return f"{plain(10 * level)} times in 10"
 
 
-def _doubts(errors: Errors, names: Sequence[str]) -> list[str]:
-    doubted = [name for name, doubt in zip(names, errors.doubtful or (), strict=False) if doubt]
+def doubts(release: Release, names: Sequence[str] | None = None) -> list[str]:
+    """One sentence on centres that may be only noise, if there are any."""
+    labels = names or [str(i) for i in range(len(release.centres))]
+    known = () if release.doubtful is None else release.doubtful
+    doubted = [name for name, doubt in zip(labels, known, strict=False) if doubt]
     if not doubted:
         return []
     return [f"{'Centres' if len(doubted) > 1 else 'Centre'} {listing(doubted)} {NOISE}."]
@@ -80,6 +84,46 @@ def of_costs(release: Release) -> list[str]:
     elif why is not None:
         lines.append(cost_untold(objective, why))
     return lines
+
+
+def constraint_words(release: Release) -> list[str]:
+    """Where the centres of a release might be, and what others would cost, by its certificate; nothing if anywhere."""
+    limits = release.certificate.parameters.get("constraints")
+    if not isinstance(limits, dict):
+        return []
+    fixed, listed, allowed, forbidden = (
+        _count(limits.get(name)) for name in ("fixed", "candidates", "allowed_polygons", "forbidden_polygons")
+    )
+    where = [f"chosen from {listed:,} places" if listed else "found"]
+    where += [f"inside {allowed:,} allowed polygon{'s' if allowed > 1 else ''}"] if allowed else []
+    where += [f"outside {forbidden:,} forbidden polygon{'s' if forbidden > 1 else ''}"] if forbidden else []
+    parts = [f"the first {'centre was' if fixed == 1 else f'{fixed} centres were'} given"] if fixed else []
+    parts.append(f"{'all others' if fixed else 'centres'} were {', '.join(where)}")
+    lines, more = [f"Limits: {'; '.join(parts)}."], limits.get("more_than_found")
+    for name, words in (
+        ("fixed alone", "The given places alone"),
+        ("anywhere", f"{len(release.centres)} centres anywhere"),
+    ):
+        told = more.get(name) if isinstance(more, dict) else None
+        if isinstance(told, list) and len(told) == 3 and isinstance(told[0], int | float):
+            known = all(isinstance(end, int | float) for end in told)
+            lines.append(f"{words} {_costs_more(told[0], told[1:] if known else None, release.errors is None)}.")
+    return lines
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def _costs_more(cost: float, ends: Sequence[float] | None, guess: bool) -> str:
+    """By how much other centres cost more, or less, with its error. guess : tell it where no error is known."""
+    words = f"would cost {amount(abs(cost))} {'more' if cost > 0 else 'less'}"
+    if ends is None:
+        return f"{words} (error unknown)" if guess else "cannot be compared with these: noise hides their costs"
+    if ends[0] <= 0 <= ends[1]:
+        return "cannot be told apart from these by their cost"
+    low, high = sorted(map(abs, ends))
+    return f"{words} ({amount(low)} to {amount(high)}; {often(LEVEL)})"
 
 
 def excess_words(excess: float) -> str:

@@ -16,21 +16,32 @@ AT_AN_END = 0.02  # of a column's range: a centre this near to its end is taken 
 
 def show_release(release: Release) -> None:
     """Everything about a release that a person wants to know, on stdout."""
+    from covey.published.sentences import constraint_words
+
     certificate = release.certificate
     chosen = certificate.parameters.get("chosen")
     algorithm = certificate.algorithm + (f" ({chosen})" if chosen else "")
     sys.stdout.write(f"{release.objective} by {algorithm}: {len(release.centres)} centres to publish\n\n")
     show_centres(release)
+    if limits := constraint_words(release):
+        sys.stdout.write(f"\n{paragraph(' '.join(limits))}\n")
     outside = release.rows_outside
-    if outside is not None:
+    if outside is not None and not outside.matters:  # else it was said with the centres
         sys.stdout.write(f"\n{paragraph(str(outside))}\n")
     sys.stdout.write(f"\n{paragraph(certificate.statement)}\n\n")
-    if crowded := columns_at_an_end(release):
-        where = f"Most rows seem to lie at an end of the range of {', '.join(crowded)}, where rows outside are moved"
-        sys.stdout.write(paragraph(f"{where}: are the bounds in other units, or columns exchanged?") + "\n\n")
+    for sentence in at_an_end(release):
+        sys.stdout.write(f"{paragraph(sentence)}\n\n")
 
 
-def columns_at_an_end(release: Release) -> list[str]:
+def at_an_end(release: Release) -> list[str]:
+    """One sentence on columns with most rows at an end of their range, if there are any."""
+    if not (crowded := _columns_at_an_end(release)):
+        return []
+    where = f"Most rows seem to lie at an end of the range of {', '.join(crowded)}, where rows outside are moved"
+    return [f"{where}: are the bounds in other units, or columns exchanged?"]
+
+
+def _columns_at_an_end(release: Release) -> list[str]:
     """Columns in which centres of more than half of the rows are at an end of the range. Of what is released alone."""
     sizes = [max(size, 0.0) for size in release.sizes or [1.0] * len(release.centres)]
     ends = zip(release.columns, *corners(release.certificate.domain), strict=True)

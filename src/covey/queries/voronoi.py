@@ -77,11 +77,11 @@ class VoronoiSums:
         table[:, :d] += sums_by_label(rows, label, k)  # exact: |sum| <= limit · rows of a chunk, far below 2^53
         table[:, d] += self.domain.limit * np.bincount(label, minlength=k)
 
-    def counts(self, noisy: NDArray[np.int64]) -> NDArray[np.float64]:
+    def counts(self, noisy: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64]:
         """The noisy number of rows of each cluster; may be negative."""
         return noisy.reshape(len(self.centres), -1)[:, -1] / self.domain.limit
 
-    def means(self, noisy: NDArray[np.int64]) -> NDArray[np.float64]:
+    def means(self, noisy: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64]:
         """New centres in lattice units: noisy sum over noisy count, kept in the cube; a cluster whose noisy count is
         below one row keeps its centre."""
         table = noisy.reshape(len(self.centres), -1)

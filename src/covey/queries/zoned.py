@@ -1,4 +1,4 @@
-"""How many rows are in each cell of a public grid and each zone of it. Proof: zoned.md."""
+"""Statistics by zone: rows per cell of a public grid, or any sum over rows, zone by zone. Proof: zoned.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from covey.errors import ParameterError
 from covey.events import Sensitivity
 from covey.geo.areas import Regions
 from covey.public import Domain, Neighbours
-from covey.queries.base import Rows
+from covey.queries.base import Query, Rows
 from covey.queries.counts import count_into, one_unit
 from covey.queries.grid import MOST_CELLS, Grid, OnGrid
 
@@ -62,3 +62,40 @@ class ZonedCells(OnGrid):
         if self.regions is not None:
             pair += self.regions.index(rows).astype(np.int64) * self.grid.cells
         count_into(out, self.keys.take(pair))
+
+
+class ByZone:
+    """Any sum over rows, of the rows of each zone by itself: one block of numbers after another, by the zone's number.
+
+    The zone of a row is where the row itself is; where a person is thinned as a whole, that says nothing of their rate.
+    """
+
+    def __init__(self, query: Query, regions: Regions) -> None:
+        if query.domain != regions.domain:
+            raise ParameterError("zones", "are drawn on another domain than the query's")
+        self.query, self.regions, self.domain = query, regions, query.domain
+        self.name = f"{query.name}, by zone"
+        self.blocks = len(regions.areas) + 1
+        self.rows_at_once = getattr(query, "rows_at_once", 256)
+
+    @property
+    def size(self) -> int:
+        return self.blocks * self.query.size
+
+    def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        """That of the query: a row is in one block. Replaced, it may leave one block and enter another."""
+        one = self.query.sensitivity(Neighbours.ADD_REMOVE)
+        if neighbours is Neighbours.ADD_REMOVE:
+            return one
+        same = self.query.sensitivity(neighbours)
+        return Sensitivity(
+            l1=max(2 * one.l1, same.l1),
+            l2_squared=max(2 * one.l2_squared, same.l2_squared),
+            linf=max(one.linf, same.linf),
+            coordinates=max(2 * one.coordinates, same.coordinates),
+        )
+
+    def accumulate(self, rows: Rows, out: NDArray[np.int64]) -> None:
+        zone, table = self.regions.index(rows), out.reshape(self.blocks, -1)
+        for number in np.flatnonzero(np.bincount(zone, minlength=self.blocks)):
+            self.query.accumulate(np.ascontiguousarray(rows[:, zone == number]), table[number])

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from covey.errors import ParameterError
 from covey.geo.geojson import Region
 from covey.published.coreset.coreset import Coreset
 from covey.studio.data import Opened
 
 MOST_SETS, MOST_SITES = 12, 100
-EARTH_KM = 6371.0088
 NOTE = (
     "Costs are estimates from the private coreset: the sum over rows of the {what} to the nearest site, with each "
     "column scaled by its bounds. Each interval holds 9 times in 10. Noise moves all costs alike: differences are "
@@ -40,7 +36,7 @@ def compare_sites(
     region = None if forbidden is None else Region.read(forbidden, name="forbidden")
     total = max(1.0, coreset.total)
     lon, lat = (None if axis is None else data.columns[axis] for axis in data.axes)
-    limits: dict[str, Any] = {} if region is None or lat is None else {"forbidden": region, "lon": lon, "lat": lat}
+    limits: dict[str, Any] = {} if lat is None else {"forbidden": region, "lon": lon, "lat": lat}
     try:
         rows = {row.name: row for row in coreset.compare(places, objective=objective, **limits)}  # type: ignore[arg-type]
     except ParameterError as error:
@@ -51,8 +47,8 @@ def compare_sites(
         inside = 0 if region is None else int(region.contains(data.flat(sites)).sum())
         answers[name] = {"cost": row.cost, "low": row.low, "high": row.high, "why": row.why, "tied": row.tied}
         answers[name] |= {"per_row": row.cost / total, "inside_forbidden": inside}
-        if data.geographic and data.domain.dimension == 2:
-            answers[name]["mean_km"] = mean_km(data.flat(coreset.points), coreset.weights, data.flat(sites))
+        if data.geographic and row.way is not None:
+            answers[name]["mean_km"] = row.way / 1000
     allowed = [name for name, answer in answers.items() if not answer["inside_forbidden"]]
     best = min(allowed, key=lambda name: answers[name]["cost"], default=None)
     for answer in answers.values():
@@ -60,15 +56,3 @@ def compare_sites(
         answer["against_best"] = answer["cost"] / lowest if lowest is not None and lowest > 0 else None
     what = "squared distance" if objective == "k-means" else "distance"
     return {"sets": answers, "best": best, "note": NOTE.format(what=what)}
-
-
-def mean_km(points: NDArray[np.float64], weights: NDArray[np.float64], sites: NDArray[np.float64]) -> float | None:
-    """The mean distance of the rows to the nearest site in kilometres, on a plane that touches the map's middle."""
-    total = float(weights.sum())
-    if total <= 0:
-        return None
-    stretch = np.radians([np.cos(np.radians(np.clip(points[:, 1].mean(), -89, 89))), 1.0]) * EARTH_KM
-    nearest = np.full(len(points), np.inf)
-    for site in sites:
-        np.minimum(nearest, np.square((points - site) * stretch).sum(axis=1), out=nearest)
-    return max(0.0, float(np.sqrt(nearest) @ weights) / total)

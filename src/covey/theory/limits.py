@@ -5,7 +5,8 @@ Most of these bounds are stated with O and Ω: the dependence is known, the cons
 see what doubles what; do not subtract them from a measured cost.
 
 Papers: STOC'09 is Feldman, Fiat, Kaplan, Nissim: Private Coresets (2009); AAAI'21 is Nguyen, Chaturvedi, Xu:
-Differentially Private k-Means via Exponential Mechanism and Max Cover (2021). Where Covey adds a constant, the proof is
+Differentially Private k-Means via Exponential Mechanism and Max Cover (2021); IPSN'17 is Feldman, Xiang, Zhu, Rus:
+Coresets for Differentially Private k-Means Clustering (2017). Where Covey adds a constant, the proof is
 in docs/reference/limits.md.
 """
 
@@ -20,6 +21,7 @@ from covey.errors import ParameterError
 __all__ = [
     "Bound",
     "CostCeiling",
+    "ball_coreset_ceiling",
     "ball_floor",
     "clustering_floor",
     "coreset_floor",
@@ -201,10 +203,41 @@ def possible_coreset_error(*, n: int, d: int, k: int, error: float, alpha: float
 
 @dataclass(frozen=True)
 class CostCeiling:
-    """AAAI'21 Theorem 15: factor·(best cost) + additive. Only the constants of the factor are known."""
+    """A promise about the cost of an algorithm: at most factor·(best cost) + additive."""
 
     factor: Bound
     additive: Bound
+
+
+def ball_coreset_ceiling(
+    *, n: int, d: int, k: int, epsilon: float, delta: float, failure: float = 0.05, side: int = 1024
+) -> CostCeiling:
+    """IPSN'17 Theorem 3.6: the cost of PRIVATE-K-MEAN (`ball-coreset`), for more than `additive.value` rows.
+
+    side : |X|, the places along an axis. The shares are those of its Algorithm 1 and its proof, 3ε/(8k·ln n) and so on;
+    the theorem prints 3ε/(3k·ln n), with which (8k/3)·ln n rounds would cost 8/3 of what is promised. Distances are in
+    units of the domain's diameter. No constant is known: of the additive term only how it grows.
+    """
+    n, d, k, side = _whole("n", n), _whole("d", d), _whole("k", k), _whole("side", side)
+    if n < 3:
+        raise ParameterError("n", "must be at least 3")
+    _positive("epsilon", epsilon)
+    _between("delta", delta, 0, 1)
+    _between("failure", failure, 0, 1)
+    share = 3 / (8 * k * math.log(n))
+    one_epsilon, one_delta, one_failure = (min(1.0, share) * each for each in (epsilon, delta, failure))
+    logs = math.log(1 / one_failure) * math.log(n * d / (one_failure * one_epsilon * one_delta))
+    fewest = k * math.sqrt(d) / one_epsilon * logs * math.sqrt(math.log(1 / (one_failure * one_delta)))
+    source = "IPSN'17, Theorem 3.6, with the shares of its proof"
+    return CostCeiling(
+        Bound(k * math.log(n), "O(k·ln n) times the best cost, with probability 1 - failure", False, source),
+        Bound(
+            fewest * 9 ** _iterated_logs(2 * side * math.sqrt(d)),
+            "plus t_min = O((k√d/ε')·ln(1/β')·ln(nd/(β'ε'δ'))·√ln(1/(β'δ'))·9^(log*(2|X|√d))), and only for n above it",
+            False,
+            source,
+        ),
+    )
 
 
 def max_cover_ceiling(
@@ -255,6 +288,14 @@ def max_cover_ceiling(
             source,
         ),
     )
+
+
+def _iterated_logs(value: float) -> int:
+    """log*: how often the logarithm is taken until 1 or less is left."""
+    times = 0
+    while value > 1:
+        value, times = math.log(value), times + 1
+    return times
 
 
 def _whole(name: str, value: int) -> int:

@@ -7,6 +7,7 @@ KEPT = "unit/test_estimator.py::test_nothing_derived_from_rows_without_noise_is_
 LISTED = "unit/test_what_leaves_table.py::test_every_field_that_leaves_is_listed"
 PUBLIC = "unit/test_what_leaves_table.py::test_public_fields_are_the_same_for_other_rows_and_fresh_ones_never"
 CANARY = "unit/test_canary.py::test_no_algorithm_keeps_the_canary[lloyd-add-remove]"
+FORMS = "unit/algorithms/test_lloyd_forms.py::"
 CHARGED = "property/test_charge_then_release.py::"
 
 MUTANTS = (
@@ -51,14 +52,49 @@ MUTANTS = (
         "lloyd stops when the exact counts no longer change",
         "algorithms.lloyd:lloyd",
         {
-            "centres, sizes = one_round(curator, centres, noise)": (
+            "centres, sizes = one_round(curator, centres, each)": (
                 "before = curator._engine.total(VoronoiSums(centres, curator.domain))\n"
-                "        centres, sizes = one_round(curator, centres, noise)\n"
+                "        centres, sizes = one_round(curator, centres, each)\n"
                 "        if before[-1] % (2 * curator.domain.limit):\n"
                 "            break"
             )
         },
         killer=REPLAY + "[lloyd]",
+    ),
+    mutant(
+        "branch-by-exact-rows",
+        "whether hybrid makes its round follows the exact number of rows",
+        "algorithms.hybrid:hybrid",
+        {
+            "rows = max(1, size)": (
+                "rows = max(1, int(curator._engine.total(__import__('covey.queries.counts', fromlist=['x']).Count("
+                "curator.domain))[0]))"
+            )
+        },
+        killer="unit/algorithms/test_algorithms.py::test_hybrid_takes_its_branch_from_the_noisy_number_of_rows_alone",
+    ),
+    mutant(
+        "shares-by-exact-rows",
+        "how the rounds of lloyd share the budget follows whether there are any rows",
+        "algorithms.lloyd:lloyd",
+        {
+            "    drawn[0].check(": (
+                "    if curator._engine.total(first).any():\n        drawn = drawn[::-1]\n    drawn[0].check("
+            )
+        },
+        killer=FORMS + "test_rows_decide_no_share[laplace-increasing]",
+    ),
+    mutant(
+        "gaussian-rounds-each-pay-once",
+        "every Gaussian round of lloyd is as sharp as if it were the only one",
+        "algorithms.lloyd:gaussian_rounds",
+        {
+            "shares=parts, epsilon=epsilon, delta=delta)": (
+                "shares=parts[:1], epsilon=epsilon, delta=delta) * len(parts)"
+            )
+        },
+        killer=FORMS + "test_gaussian_rounds_are_one_plan_within_the_budget_and_hardly_below_it[even-add-remove]",
+        dies_of=("BudgetError",),
     ),
     mutant(
         "sizes-exact",

@@ -133,11 +133,12 @@ MUTANTS = (
         killer="audit/test_checks_door.py::test_the_door_scales_noise_to_its_own_relation",
     ),
     mutant(
-        "cover-under-replace-one",
-        "max cover runs where rows are replaced, for which there is no proof",
+        "cover-of-another-relation",
+        "max cover runs where rows are replaced, at the price of adding one",
         "private.curator:Curator.cover",
-        {"if self.neighbours is not Neighbours.ADD_REMOVE:": "if False:"},
-        killer="audit/test_checks_door.py::test_a_cover_is_refused_where_rows_are_replaced",
+        {"if mechanism.neighbours is not self.neighbours:": "if False:"},
+        killer="audit/test_checks_door.py::"
+        "test_a_cover_is_refused_that_is_charged_for_another_relation[add-remove-replace-one]",
     ),
     mutant(
         "fan-out-of-another-tree",

@@ -45,7 +45,7 @@ MUTANTS = (
         "doubt-by-size-alone",
         "a centre on a few large draws of noise is called real because they are large",
         "post.errors.doubt:doubtful",
-        {"small | (chance >= CHANCE)": "small"},
+        {"small | (_chance(boxes, centres, boxes.thresholds) >= CHANCE)": "small"},
         killer=ERRORS + "test_error_doubt.py::test_few_empty_boxes_that_stand_out_are_doubted_however_large_together",
     ),
     mutant(
@@ -64,6 +64,21 @@ MUTANTS = (
         killer=ERRORS + "test_error_mixture.py::test_the_mixture_says_where_rows_are_where_midpoints_are_far_off",
     ),
     mutant(
+        "light-boxes-left-out",
+        "reruns are on rows of the boxes that stand out alone, and so never off by what a fit leaves out",
+        "post.errors.reruns:MadeUp.of",
+        {" + _light(boxes, mixture, centres)": ""},
+        killer=ERRORS + "test_error_mixture.py"
+        "::test_rows_in_boxes_that_do_not_stand_out_are_made_up_where_together_they_exceed_the_noise",
+    ),
+    mutant(
+        "edge-forgotten",
+        "rows that were moved to the edge of the domain are taken to be where those of other boxes are",
+        "post.errors.costs:_estimate",
+        {"variance += (EDGE * edge) ** 2": "variance += 0 * edge"},
+        killer=ERRORS + "test_error_mixture.py::test_a_cost_holds_where_rows_sit_on_the_edge_of_the_domain",
+    ),
+    mutant(
         "errors-left-behind",
         "centres are sorted, and the errors of their sizes and places are not",
         "published.errors:Errors.in_order",
@@ -76,6 +91,20 @@ MUTANTS = (
         "published.levels.levels:LevelSet.known",
         {"if self.zoned:": "if False:"},
         killer="unit/fit/test_rehearse_levels.py::test_zones_have_no_errors",
+    ),
+    mutant(
+        "noise-not-divided",
+        "rows of a zone are counted up, and the noise of their number is not",
+        "post.zones:KeptCounts.variances",
+        {"* (1 - rate)) / rate**2": "* (1 - rate)) / rate"},
+        killer="unit/post/test_kept_counts.py::test_noise_is_divided_as_the_numbers_are_and_coins_add_theirs",
+    ),
+    mutant(
+        "zone-coins-forgotten",
+        "whom the coins of a zone kept adds nothing to the error of its number of rows",
+        "post.zones:KeptCounts.variances",
+        {"np.maximum(self.noisy, 0.0) * (1 - rate)": "0.0"},
+        killer="unit/post/test_kept_counts.py::test_noise_is_divided_as_the_numbers_are_and_coins_add_theirs",
     ),
     mutant(
         "reruns-with-a-persons-epsilon",

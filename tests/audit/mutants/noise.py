@@ -241,6 +241,20 @@ MUTANTS = (
         killer=COVER + "test_the_exact_bound_is_exact[0.03]",
     ),
     mutant(
+        "cover-replaced-as-added",
+        "the cost of max cover's picks forgets the row that comes where one is replaced",
+        "noise.cover:cost_of",
+        {"joining = Fraction(high) if replaced else Fraction(0)": "joining = Fraction(0)"},
+        killer=COVER + "test_the_cost_of_replacing_is_the_formula_and_less_than_two_steps[delta0-epsilon0]",
+    ),
+    mutant(
+        "cover-replaced-at-all-of-delta",
+        "the cost of max cover's picks forgets that joining multiplies delta where a row is replaced",
+        "noise.cover:cost_of",
+        {"odds = _UP.add(odds, high)": "pass"},
+        killer=COVER + "test_the_cost_of_replacing_is_the_formula_and_less_than_two_steps[delta0-epsilon2]",
+    ),
+    mutant(
         "cover-draws-uncovered-only",
         "the uniform part of a pick falls on uncovered grid points only, as in the code of AAAI'21",
         "private.covers:Coverage.pick",

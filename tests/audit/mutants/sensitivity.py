@@ -21,6 +21,14 @@ MUTANTS = (
         killer=BOUNDS + "test_sums_in_a_box_attain_every_bound",
     ),
     mutant(
+        "squares-without-count",
+        "the L2 sensitivity of sums and counts together forgets the count: Gaussian rounds of lloyd are too sharp",
+        "queries.voronoi:VoronoiSums.sensitivity",
+        {"one_squared = domain.row_l2_squared + count**2": "one_squared = domain.row_l2_squared"},
+        killer="unit/algorithms/test_lloyd_forms.py::"
+        "test_gaussian_noise_is_that_of_the_joint_sensitivity_and_this_test_can_tell[add-remove-1.7320508075688772]",
+    ),
+    mutant(
         "sums-corner-to-corner",
         "replace-one forgets that a row may cross one cluster from corner to corner",
         "queries.voronoi:VoronoiSums.sensitivity",
@@ -226,13 +234,25 @@ MUTANTS = (
     mutant(
         "blocks-in-sequence",
         "blocks are runs of consecutive rows: one more row shifts all that follow",
-        "private.engines.memory:MemoryEngine.block_outputs",
+        "private.engines.rows:RowEngine.block_outputs",
         {
-            "(source.words(count, np.uint64) % np.uint64(query.blocks)).astype(np.int64)": (
-                "np.arange(count) * query.blocks // max(1, count)"
+            "(source.words(count, np.uint64) % np.uint64(query.blocks)).astype(np.uint32)": (
+                "(np.arange(count) * query.blocks // max(1, count)).astype(np.uint32)"
             )
         },
         killer="audit/test_checks_rows.py::test_one_more_row_touches_one_block",
+    ),
+    mutant(
+        "blocks-drawn-for-each-lot",
+        "blocks that are made some at a time draw their rows anew each time: one person is in several",
+        "private.engines.rows:RowEngine.block_outputs",
+        {
+            "        mine = (block >= first) & (block < beyond)": (
+                "        block = (source.words(count, np.uint64) % np.uint64(query.blocks)).astype(np.uint32)\n"
+                "        mine = (block >= first) & (block < beyond)"
+            )
+        },
+        killer="engines/test_contract.py::test_blocks_are_the_same_however_many_are_made_at_a_time[gkm]",
     ),
     mutant(
         "row-in-two-blocks",

@@ -4,6 +4,7 @@ from mutants.planting import mutant
 
 PEOPLE = "unit/private/test_people.py::"
 CHECKS = "audit/test_checks_shares.py::"
+NODE = "statistical/test_node_rate.py::"
 
 MUTANTS = (
     mutant(
@@ -224,11 +225,81 @@ MUTANTS = (
         killer=CHECKS + "test_rows_of_a_zone_are_kept_at_its_rate",
     ),
     mutant(
+        "node-sends-all-of-a-zone",
+        "a node throws its coins and then sends every row of its zones",
+        "fit.node:_throw",
+        {"(words <= last[zones[-1]])": "(words <= last[0])"},
+        killer=NODE + "test_the_rate_is_that_of_the_strictest_zone_and_this_test_can_tell[0-1-True]",
+    ),
+    mutant(
+        "node-sends-rows-from-nowhere",
+        "a node sends rows that have no place on the map, wherever they were",
+        "fit.node:_throw",
+        {" & ~block.outside)": ")"},
+        killer="unit/cli/test_cli_thin.py::test_whole_records_leave_to_the_byte_and_rows_of_a_zone_by_coins",
+    ),
+    mutant(
+        "node-sends-what-a-quote-took-in",
+        "a row with an open quote is sent together with the rows of a zone that stand in its last cell",
+        "private.tables.csv.reader:CsvPart.some",
+        {"""if b'"' in block and not csv_records.is_whole(block):""": "if False:"},
+        killer="unit/cli/test_cli_thin.py::test_a_row_that_may_carry_others_away_in_a_cell_is_refused",
+    ),
+    mutant(
+        "node-releases-add-up",
+        "what a node's rows are promised is said to grow in proportion to the releases, which share one throw of coins",
+        "fit.node:Share.promised",
+        {"math.log1p(rate * math.expm1(epsilon)) if": "epsilon * math.log1p(rate * math.expm1(1)) if"},
+        killer=NODE + "test_releases_from_one_upload_add_up_before_the_coins_are_counted",
+    ),
+    mutant(
         "zones-redrawn",
         "every pass draws the coins of a zone anew: in the end all of its rows have counted",
         "private.narrowed.zones:ZonedTable._kept",
         {"keyed_words(self._key, number,": "keyed_words(__import__('os').urandom(len(self._key)), number,"},
         killer=CHECKS + "test_rows_of_a_zone_are_kept_at_its_rate",
+    ),
+    mutant(
+        "zone-weighted-before-noise",
+        "a row in a zone counts 1/q times before the noise, which hides one",
+        "queries.zoned:ByZone.accumulate",
+        {"np.ascontiguousarray(rows[:, zone == number])": "np.repeat(rows[:, zone == number], 8, axis=1)"},
+        killer=CHECKS + "test_a_row_in_a_zone_is_one_row_until_it_is_noised",
+    ),
+    mutant(
+        "zone-cells-weighted-before-noise",
+        "a row in a zone counts 1/q times in its cell before the noise, which hides one",
+        "queries.zoned:ZonedCells.accumulate",
+        {"count_into(out, self.keys.take(pair))": "count_into(out, np.repeat(self.keys.take(pair), 8))"},
+        killer=CHECKS + "test_a_row_in_a_zone_is_one_row_until_it_is_noised",
+    ),
+    mutant(
+        "zone-of-another-rate",
+        "the noisy rows of a zone are divided by the rate of another",
+        "post.zones:Keys.of",
+        {"rates[zone]": "rates[::-1][zone]"},
+        killer=CHECKS + "test_kept_rows_are_divided_by_the_rate_of_their_own_zone",
+    ),
+    mutant(
+        "zone-cells-of-another-rate",
+        "the noisy rows of a cell in a zone are divided by the rate of another zone",
+        "algorithms.zoned:count_cells",
+        {"rates[query.zone_of]": "rates[::-1][query.zone_of]"},
+        killer=CHECKS + "test_kept_rows_are_divided_by_the_rate_of_their_own_zone",
+    ),
+    mutant(
+        "people-divided-by-their-rows-zone",
+        "people, who are kept at the rate of their strictest zone, are counted up by where each row is",
+        "fit.zones:Thinning.known",
+        {"if person.column is None else None": "if True else None"},
+        killer=CHECKS + "test_people_are_not_counted_up_by_where_their_rows_are",
+    ),
+    mutant(
+        "moved-rows-in-zones",
+        "rows that were moved to the middles of cells are counted up by the zone that they were moved to",
+        "private.curator:Curator._narrowed",
+        {"narrower.zones = engine, domain, None": "narrower.zones = engine, domain, self.zones"},
+        killer=CHECKS + "test_rows_that_were_moved_have_no_zones",
     ),
     mutant(
         "zone-under-replace-one",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from conftest import settings_of
 from covey.algorithms.auto.auto import MOST_TREE_DIMENSIONS, auto
 from covey.algorithms.grid import cells_per_axis
-from covey.algorithms.hybrid import hybrid_threshold
+from covey.algorithms.hybrid import RHO, hybrid_threshold, round_pays
 from covey.algorithms.kit import SMALLEST_SIZE, noisy_size
 from covey.algorithms.registry import ALGORITHMS, find
 from covey.budget.accounting.plan import Plan
@@ -26,6 +26,7 @@ from covey.private.tables.frames import ArrayTable
 from covey.public import Domain, Neighbours, resolve_bounds
 from covey.queries.counts import CellCounts, Count, InsideOutside, Outside
 from covey.queries.voronoi import VoronoiSums
+from su16_formulas import grid_bias_bound, grid_variance, hybrid_error
 
 EPSILON = Fraction(7, 3)  # not a number that floats can hold
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
@@ -66,7 +67,12 @@ def run(curator_of, name: str, rows: np.ndarray, *, relation: Neighbours = ADD, 
     return curator, row.run(curator, **row.supplied(values), **(needs["algorithm_params"] or {}) | own)
 
 
-PURE = [(row.name, relation) for row in ALGORITHMS.values() if row.guarantee == "pure" for relation in row.neighbours]
+PURE = [
+    (row.name, relation)
+    for row in ALGORITHMS.values()
+    if row.guarantee == "pure" or row.with_delta
+    for relation in row.neighbours
+]
 
 
 @pytest.mark.parametrize(("name", "relation"), PURE)
@@ -145,7 +151,7 @@ def test_a_noisy_size_is_at_least_16(curator_of):
 @pytest.mark.parametrize("relation", [ADD, REPLACE])
 @pytest.mark.parametrize(("n", "epsilon"), [(40, Fraction(1, 10)), (20_000, Fraction(2))])
 def test_hybrid_branches_on_inequality_15(curator_of, watch, relation, n, epsilon):
-    curator, outcome = run(curator_of, "hybrid", rows_of(n), relation=relation, epsilon=epsilon)
+    curator, outcome = run(curator_of, "hybrid", rows_of(n), relation=relation, epsilon=epsilon, rule="printed")
     left = epsilon * 49 / 50 if relation is REPLACE else epsilon * 24 / 25
     size = n if relation is REPLACE else None
     refined = outcome.notes["refined"]
@@ -169,8 +175,41 @@ def test_hybrid_takes_its_branch_from_the_noisy_number_of_rows_alone(curator_of,
         monkeypatch.setattr(
             module, "noisy_size", lambda curator, noise, size=size: (size, noisy_size(curator, noise)[1])
         )
-        branches = {run(curator_of, "hybrid", rows_of(n))[1].notes["refined"] for n in (0, 30, 3000)}
-        assert branches == {size == 10**6}
+        for rule in ("expected", "printed"):
+            given = {"rule": rule, "epsilon": Fraction(1, 10)}
+            made = [run(curator_of, "hybrid", rows_of(n), **given)[1].notes["refined"] for n in (0, 30, 3000)]
+            assert set(made) == {size == 10**6}
+
+
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+@pytest.mark.parametrize(("n", "d", "pays"), [(60, 2, False), (3000, 6, True)])
+def test_both_branches_of_hybrid_plan_and_draw_all_of_epsilon(curator_of, relation, n, d, pays):
+    curator, outcome = run(curator_of, "hybrid", rows_of(n, d), relation=relation, epsilon=Fraction(1, 2), starts=2)
+    assert outcome.notes["refined"] is pays
+    assert curator._reserve.opened.epsilon == Fraction(1, 2)
+    assert curator._reserve.remaining == ()
+
+
+def test_hybrid_makes_the_round_where_cells_are_few_and_not_where_they_are_many():
+    """Su et al.'s sets: the round is worth half of the error on Adult-num at 0.05, and nothing on S1 at 0.5."""
+    plane, six = (resolve_bounds((-1, 1), names=None, width=d) for d in (2, 6))
+    known = {"theta": 10.0, "rho": RHO}
+    assert round_pays(six, n=48_842, k=5, epsilon=0.048, **known)
+    assert hybrid_threshold(n=48_842, d=6, k=5) > 0.048
+    assert not round_pays(plane, n=5_000, k=15, epsilon=0.48, **known)
+    assert round_pays(plane, n=10**6, k=5, epsilon=1.0, **known), "the noise of the cells alone is reason enough"
+
+
+@given(st.integers(1, 20), st.integers(1, 50), st.floats(16, 1e9), st.floats(1e-3, 10), st.floats(1, 30))
+def test_a_round_that_pays_as_printed_is_expected_to_pay(d, k, n, epsilon, theta):
+    domain = Domain(middle=(0.0,) * d, half=(1.0,) * d)
+    printed = epsilon >= hybrid_threshold(n=n, d=d, k=k, theta=theta) * (1 + 1e-9)
+    expected = round_pays(domain, n=n, k=k, epsilon=epsilon, theta=theta, rho=RHO)
+    assert expected or not printed
+    cells = cells_per_axis(domain, size=int(n), epsilon=epsilon, theta=theta)
+    given = {"n": n, "d": d, "k": k, "epsilon": epsilon}
+    gain = grid_variance(**given, theta=theta) + grid_bias_bound(d=d, cells=float(cells) ** d)
+    assert not expected or hybrid_error(**given) <= gain * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("d", [1, MOST_TREE_DIMENSIONS, MOST_TREE_DIMENSIONS + 1])

@@ -12,6 +12,7 @@ import pytest
 from covey.algorithms.max_cover import _projection, cover_of, max_cover, share_out
 from covey.algorithms.registry import find
 from covey.budget.accounting.accountant import Cost
+from covey.budget.ledger.ledger import Ledger
 from covey.errors import ParameterError
 from covey.fit.fit import fit
 from covey.noise import cover as cover_module
@@ -24,6 +25,8 @@ from covey.private.covers import Coverage
 from covey.public import Ball, Domain, Neighbours
 from covey.queries.cover import Cover, offsets_in
 from covey.queries.residuals import ResidualSums
+
+REPLACE = Neighbours.REPLACE_ONE
 
 DELTA = Fraction(1, 10**6)
 
@@ -404,20 +407,76 @@ def test_wrong_parameters_are_refused_before_anything_is_paid(curator_of, own):
     assert paid == []
 
 
-def test_only_add_remove_and_only_with_a_delta(curator_of):
-    assert find("max-cover").neighbours == (Neighbours.ADD_REMOVE,)
+def test_only_with_a_delta_and_printed_averages_only_for_add_remove():
+    asked = {"k": 2, "epsilon": 1.0, "bounds": (-1, 1), "algorithm": "max-cover", "dataset": "data"}
+    book = Ledger.memory(epsilon=10, delta=0.5)
     with pytest.raises(ParameterError, match="delta"):
-        fit(np.zeros((5, 2)), k=2, epsilon=1.0, bounds=(-1, 1), algorithm="max-cover")
-    with pytest.raises(ParameterError, match="neighbours"):
+        fit(np.zeros((5, 2)), **asked, ledger=book)
+    book = Ledger.memory(epsilon=10, delta=0.5, neighbours="replace-one")
+    with pytest.raises(ParameterError, match=r"^averages: 'noisy-avg' is proven for add-remove only"):
         fit(
             np.zeros((5, 2)),
-            k=2,
-            epsilon=1.0,
+            **asked,
             delta=1e-6,
-            bounds=(-1, 1),
-            algorithm="max-cover",
+            ledger=book,
             neighbours="replace-one",
+            algorithm_params={"averages": "noisy-avg"},
         )
+    assert book.datasets()["data"].spent.epsilon == 0
+
+
+@pytest.mark.parametrize("bound", ["stated", "exact"])
+@pytest.mark.parametrize("rate", [0.05, 0.5, 1.7])
+def test_all_picks_together_cost_what_is_charged_where_a_row_is_replaced(rate, bound):
+    """By enumeration of all sequences: a row in one place against a row in another, both ways."""
+    picks = {"rate": rate, "halves": (4, 2), "reach": 0, "picks": 2}
+    worst = 0.0
+    for rows, one, other in (([], 0, 2), ([1, 1], 1, -4), ([2, -3, -3, -3], 2, -3), ([0] * 3, 4, 0)):
+        first, second = joint_law([*rows, one], **picks), joint_law([*rows, other], **picks)
+        for delta in (0.3, 0.05, 1e-3):
+            epsilon = float(cost_of(Fraction(str(2 * rate)), Fraction(str(delta)), bound, REPLACE))
+            worst = max(
+                worst, hockey_stick(first, second, epsilon) / delta, hockey_stick(second, first, epsilon) / delta
+            )
+    assert worst <= 1
+
+
+def test_the_price_of_adding_would_be_too_low_where_a_row_is_replaced():
+    """Eight picks from three points, one row at either end: beyond what the exact price of add-remove allows."""
+    picks = {"rate": 0.08, "halves": (1,), "reach": 0, "picks": 8}
+    first, second = joint_law([-1], **picks), joint_law([1], **picks)
+    epsilon, delta = Fraction(16, 100), Fraction(1, 100)
+    assert hockey_stick(first, second, float(cost_of(epsilon, delta, "exact"))) > 1.05 * float(delta)
+    assert hockey_stick(first, second, float(cost_of(epsilon, delta, "exact", REPLACE))) < float(delta)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 1000), Fraction(1, 3), Fraction(3), Fraction(40)])
+@pytest.mark.parametrize("delta", [Fraction(1, 10**9), Fraction(1, 3)])
+def test_the_cost_of_replacing_is_the_formula_and_less_than_two_steps(epsilon, delta):
+    rate, log = float(epsilon) / 2, math.log(1 / float(delta))
+    stated = rate + max(rate, math.expm1(rate) * (log + rate))
+    exact = rate + max(rate, math.expm1(rate) * (math.log(-math.expm1(-rate)) + log + rate) - rate)
+    assert float(cost_of(epsilon, delta, "stated", REPLACE)) == pytest.approx(stated, rel=1e-9)
+    assert float(cost_of(epsilon, delta, "exact", REPLACE)) == pytest.approx(exact, rel=1e-9)
+    assert cost_of(epsilon, delta, "stated", REPLACE) > cost_of(epsilon, delta)
+    for bound in ("stated", "exact"):
+        picks = CoverPicks.within(epsilon=epsilon, delta=delta, bound=bound, neighbours=REPLACE)
+        assert epsilon * Fraction(999999, 1000000) < picks.event().epsilon <= epsilon
+        once = cost_of(picks.epsilon, delta / 10**6, bound)
+        assert picks.event().epsilon < 2 * once, "group privacy asks for twice, at a far smaller delta"
+
+
+@pytest.mark.parametrize("n", [0, 1, 200])
+def test_all_of_the_budget_is_planned_where_a_row_is_replaced(curator_of, n):
+    rows = np.random.default_rng(n).uniform(-1, 1, (n, 2))
+    epsilon, delta = Fraction(7, 3), Fraction(1, 10**6)
+    curator = curator_of(rows, neighbours=REPLACE, epsilon=epsilon, delta=delta, seed=4)
+    outcome = max_cover(curator, k=2, epsilon=epsilon, delta=delta, public_rng=public_rng(1))
+    assert curator._reserve.opened.epsilon <= epsilon
+    assert curator._reserve.opened.epsilon > epsilon * Fraction(999, 1000)
+    assert curator._reserve.opened.delta <= delta
+    assert curator._reserve.remaining == ()
+    assert outcome.centres.shape == (2, 2)
 
 
 @pytest.mark.parametrize("own", [{}, {"averages": "noisy-avg"}, {"growth": 0.5}, {"bound": "exact"}])

@@ -27,6 +27,7 @@ IDLE = [  # algorithm, columns, k, epsilon, and more
     ("ball-coreset", 2, 1, 1.0, {}),
     ("ball-coreset", 2, 2, 1.0, {"neighbours": "replace-one"}),
     ("ball-coreset", 16, 100, 1e4, {}),
+    ("lloyd", 2, 3, 1.0, {}),
 ]
 USED = [
     ("auto", 5, 3, 1.0, 300, {}),
@@ -34,6 +35,7 @@ USED = [
     ("auto", 5, 3, 1e-5, 300, {"sample": 3}),  # few of many rows may be given much
     ("ball-coreset", 2, 20, 20.0, 20_000, {}),
     ("max-cover", 3, 2, 1.0, 300, {}),
+    ("lloyd", 2, 2, 1.0, 300, {"own": {"noise": "gaussian"}}),
 ]
 
 
@@ -56,8 +58,8 @@ def kind_of(more: dict) -> dict:
     return {name: more[name] for name in ("neighbours", "person") if name in more}
 
 
-def asked(name: str, d: int, k: int, epsilon: float, *, n: int = 50, delta: float | None = DELTA, **more):
-    own = ALGORITHMS[name].needs(-np.ones(d), np.ones(d), k, np.random.default_rng(0))
+def asked(name: str, d: int, k: int, epsilon: float, *, n: int = 50, delta: float | None = DELTA, own=None, **more):
+    own = (own or {}) | ALGORITHMS[name].needs(-np.ones(d), np.ones(d), k, np.random.default_rng(0))
     rows = np.random.default_rng(0).uniform(-1, 1, (n, d))
     given = {"k": k, "epsilon": epsilon, "delta": delta, "algorithm": name, "algorithm_params": own or None}
     return fit(rows, bounds=Box(*[(-1, 1)] * d), dataset="data", random_state=1, **given, **more)

@@ -18,7 +18,7 @@ from covey.bench.runner import Store
 from covey.cli.main import cli
 from covey.errors import ParameterError
 from covey.fit.fit import fit
-from covey.post.distances import nearest
+from covey.post.distances import cost, nearest
 from covey.post.errors.boxes import CountedBoxes
 from covey.post.random import public_rng
 from covey.published.coreset.coreset import Coreset
@@ -40,7 +40,7 @@ def test_the_quick_version_says_how_long_it_takes_writes_everything_and_goes_on(
     first = CliRunner().invoke(cli, [*call, "--fits", "2"])
     assert first.exit_code == 0, first.output
     assert "CPU hours are left" in first.output
-    tables = {"sizes", "costs", "doubt", "places", "excess", "beyond", "balls", "times"}
+    tables = {"sizes", "costs", "differences", "doubt", "places", "excess", "beyond", "balls", "times"}
     wanted = {"results.json", "bars.md", "coverage.png", *(f"{name}.csv" for name in tables)}
     assert {each.name for each in tmp_path.iterdir()} == {*wanted, "tasks.jsonl"}
     results = json.loads((tmp_path / "results.json").read_text())
@@ -126,6 +126,18 @@ def test_places_count_only_for_clusters_that_were_found():
     assert found["excess"] > 1
     unknown = measure.of_places(np.array([np.nan, 0.1, 0.1]), 0.5, centres, best, rows)
     assert (unknown["found"], unknown["places"], unknown["places_held"]) == (2, 1, 1)
+
+
+def test_a_difference_is_judged_by_what_both_sets_of_sites_truly_cost():
+    rows = public_rng(3).uniform(-1, 1, (2_000, 2))
+    release = fit(rows, k=2, epsilon=5.0, bounds=(-1, 1), algorithm_params={"keep_synopsis": True}, random_state=1)
+    sites, others = np.array([[0.0, 0.0]]), np.array([[0.5, 0.5]])
+    true = {"k-means": tuple(cost(rows, np.ones(len(rows)), each) for each in (sites, others))}
+    (held, off, wide), *_ = measure.of_differences(Coreset.of(release), sites, others, true).values()
+    assert held == 1
+    assert abs(off) <= wide < 0.5
+    wrong = {"k-means": (true["k-means"][0] + 1_000, true["k-means"][1])}
+    assert measure.of_differences(Coreset.of(release), sites, others, wrong)["difference_means"][0] == 0
 
 
 def test_sizes_are_judged_by_the_rows_nearest_to_each_centre():

@@ -12,6 +12,7 @@ from covey import Coreset, Ledger, Release
 from covey.cli.main import cli, main
 from covey.errors import DataError, FormatError
 from covey.fit.fit import fit
+from covey.geo.geojson import Region
 from covey.noise.source import OsSource, SeededSource
 from covey.post.random import public_rng
 from covey.published.centres import read_centres
@@ -242,6 +243,50 @@ def test_regions_decide_what_is_admissible(covey, made):
     assert forbidden["alternatives"][0]["difference"] is None
 
 
+PARK = {"type": "Polygon", "coordinates": [[[-74.02, 40.78], [-73.98, 40.78], [-73.98, 40.82], [-74.02, 40.82]]]}
+
+
+@pytest.fixture
+def limits(made):
+    Path("park.geojson").write_text(json.dumps(PARK))
+    Path("depots.csv").write_text("lon,lat,name\n-74.05,40.75,old\n-74.0,40.81,in the park\n")
+    places = "lat,lon\n40.85,-73.95\n40.8,-74.0\n40.72,-73.92\n"
+    Path("places.csv").write_text(places)
+
+
+@pytest.mark.parametrize("objective", ["k-means", "k-median"])
+def test_two_depots_and_where_the_third_goes(covey, limits, objective):
+    asked = ("-k", 3, "--fixed", "depots.csv", "--forbidden", "park.geojson", "--objective", objective)
+    done = covey("query", "coreset.parquet", *asked, "--out", "r.json")
+    assert done.code == 0, done.err
+    found = Release.load("r.json")
+    assert found.centres[:2] == [[-74.05, 40.75], [-74.0, 40.81]]
+    assert found.centres[2] == pytest.approx([-73.95, 40.85], abs=0.01)
+    notes = found.certificate.parameters["constraints"]
+    assert (notes["fixed"], notes["forbidden_polygons"]) == (2, 1)
+    words = " ".join(done.out.split())
+    assert "Limits: the first 2 centres were given; all others were found, outside 1 forbidden polygon." in words
+    assert "The given places alone would cost" in words
+    assert "fixed alone" in done.out
+    assert "mean way (noisy)" in done.out
+    assert "no: " not in done.out  # what stands may stand
+
+
+def test_no_centre_is_published_inside_the_park(covey, limits):
+    done = covey("query", "coreset.parquet", "-k", 3, "--forbidden", "park.geojson", "--json")
+    answer = json.loads(done.out)
+    assert not Region.read(PARK).contains(answer["release"]["centres"]).any()
+    assert [row["admissible"] for row in answer["alternatives"]] == [True]
+    assert 100 < answer["alternatives"][0]["way_low"] < answer["alternatives"][0]["way"] < 3000
+
+
+def test_places_of_a_list_and_no_others(covey, limits):
+    asked = ("-k", 2, "--candidates", "places.csv", "--forbidden", "park.geojson", "--json")
+    release = json.loads(covey("query", "coreset.parquet", *asked).out)["release"]
+    assert release["centres"] == [[-73.95, 40.85], [-73.92, 40.72]]
+    assert release["certificate"]["parameters"]["constraints"]["numbers"] == [0, 2]
+
+
 def test_both_questions_at_once(covey, made):
     rows = json.loads(covey("query", "coreset.parquet", "--centers", "sites.csv", "-k", 2, "--json").out)
     assert {row["name"] for row in rows["alternatives"]} == {"north", "south", "found by k-means"}
@@ -268,6 +313,18 @@ def test_both_questions_at_once(covey, made):
         (("coreset.parquet", "-k", 2, "--out", "coreset.parquet"), "out"),
         (("coreset.parquet", "--centers", "sites.csv", "--objective", "k-center"), "--objective"),
         (("coreset.parquet", "-k", 2, "--allowed", "area.geojson", "--lon", "east"), "--lon"),
+        (("coreset.parquet", "-k", 2, "--allowed", "area.geojson"), "--allowed: no part of it lies in the bounds"),
+        (("coreset.parquet", "-k", 2, "--forbidden", "world.geojson"), "--forbidden: leaves no place"),
+        (("coreset.parquet", "-k", 2, "--candidates", "odd.csv"), "--candidates: the file has no column 'lat'"),
+        (("coreset.parquet", "-k", 2, "--candidates", "none.csv"), "--candidates: cannot read"),
+        (("coreset.parquet", "-k", 2, "--candidates", "sites.csv"), "--candidates: 'sites.csv' holds 2 sets"),
+        (("coreset.parquet", "-k", 2, "--candidates", "area.geojson"), "no FeatureCollection of points"),
+        (("coreset.parquet", "-k", 2, "--candidates", "empty.csv"), "--candidates: 'empty.csv' holds no places"),
+        (("coreset.parquet", "-k", 2, "--fixed", "nan.csv"), "--fixed: must be finite"),
+        (("coreset.parquet", "-k", 1, "--fixed", "one.csv"), "-k: is 1, which counts the 1 fixed"),
+        (("coreset.parquet", "--centers", "one.csv", "--fixed", "one.csv"), "--candidates, --fixed: "),
+        (("coreset.parquet", "--centers", "one.csv", "--candidates", "one.csv"), "give -k too"),
+        (("coreset.parquet", "-k", 2, "--fixed", "one.csv", "--out", "one.csv"), "another file of this command"),
         (("future.json", "-k", 2), "version 1"),
         (("release.json", "-k", 2), "covey coreset"),
     ],
@@ -277,6 +334,9 @@ def test_every_refusal_is_one_line_that_teaches(covey, made, arguments, named):
     Path("nan.csv").write_text("lon,lat\nnan,2\n")
     Path("empty.csv").write_text("lon,lat\n")
     Path("wide.json").write_text("[[1, 2, 3]]")
+    Path("one.csv").write_text("lon,lat\n-74,40.8\n")
+    world = [[-180, -90], [180, -90], [180, 90], [-180, 90]]
+    Path("world.geojson").write_text(json.dumps({"type": "Polygon", "coordinates": [world]}))
     Path("area.geojson").write_text(json.dumps({"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1]]]}))
     if "future.json" in arguments:
         made.save("future.json")

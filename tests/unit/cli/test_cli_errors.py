@@ -98,5 +98,5 @@ def test_where_noise_hides_a_cost_no_number_is_shown(covey):
 
 def test_a_coreset_whose_noise_is_not_known_says_so(covey):
     printed = covey("query", "few.json", "--centers", "sites.csv")
-    assert printed.count("(error unknown)") == 3
+    assert printed.count("(error unknown)") == 6  # of three costs, and of three ways
     assert "is not known" in printed

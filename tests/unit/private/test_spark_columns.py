@@ -12,7 +12,7 @@ import pytest
 
 from conftest import charges
 from covey import Box
-from covey.errors import CoveyError, DataError
+from covey.errors import CoveyError, DataError, ParameterError
 from covey.fit.fit import fit
 from covey.noise.source import SeededSource
 from covey.public import resolve_bounds
@@ -91,3 +91,11 @@ class TestSpark:
         for ask in (lambda: engine.total(CELLS), lambda: engine.cells(Grid(DOMAIN, 4))):
             with pytest.raises(DataError, match="changed while Spark read it"):
                 ask()
+
+
+def test_zones_on_spark_are_refused_with_the_reason_before_anything_is_read():
+    from covey.private.tables.spark import SparkTable
+
+    table = object.__new__(SparkTable)
+    with pytest.raises(ParameterError, match=r"zones: are thinned in memory or from files, not on Spark"):
+        table.check_fit(engine="spark", engines=("spark",), what="grid", zoned=True)

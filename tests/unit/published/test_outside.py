@@ -96,3 +96,14 @@ def test_it_reads_as_a_sentence(capsys):
     release = released()
     show_release(release)
     assert str(release.rows_outside) in " ".join(capsys.readouterr().out.split())
+
+
+def test_words_say_the_share_outside_where_it_matters_and_a_page_says_it_once(capsys):
+    release = released(epsilon=20.0)
+    assert str(release.rows_outside) in release.words
+    show_release(release)
+    assert " ".join(capsys.readouterr().out.split()).count("of rows were outside") == 1
+    inside = fit(np.zeros((4000, 2)), k=2, bounds=(-1, 1), random_state=1, epsilon=20.0, algorithm="grid")
+    assert not any("outside" in each for each in inside.words)
+    assert not Share(0.002, 0.0, 0.01).matters
+    assert Share(0.002, 0.001, 0.01).matters

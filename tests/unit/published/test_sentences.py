@@ -15,6 +15,7 @@ from covey.published.errors import Errors
 from covey.published.sentences import (
     NOWHERE,
     centre_properties,
+    constraint_words,
     excess_words,
     places_in_words,
     size_words,
@@ -74,6 +75,41 @@ def test_what_cannot_be_told_is_said_with_its_reason(release):
     assert msgspec.structs.replace(untold(release), errors=None).words == []
     odd = msgspec.structs.replace(release.certificate, parameters={"k": 2, "not_told": "rubbish"})
     assert msgspec.structs.replace(release, errors=None, certificate=odd).words == []
+
+
+def limited(release, **limits) -> Release:
+    notes = {**release.certificate.parameters, "constraints": limits}
+    return msgspec.structs.replace(release, certificate=msgspec.structs.replace(release.certificate, parameters=notes))
+
+
+def test_limits_are_told_with_what_they_cost(release):
+    more = {"fixed alone": [50.0, 40.0, 60.0], "anywhere": [-10.0, -12.0, -8.0]}
+    assert constraint_words(limited(release, fixed=1, forbidden_polygons=2, more_than_found=more)) == [
+        "Limits: the first centre was given; all others were found, outside 2 forbidden polygons.",
+        "The given places alone would cost 50 more (40 to 60; 9 times in 10).",
+        "2 centres anywhere would cost 10 less (8 to 12; 9 times in 10).",
+    ]
+    same = {"anywhere": [-10.0, -12.0, 8.0]}
+    assert constraint_words(limited(release, candidates=1200, allowed_polygons=1, more_than_found=same)) == [
+        "Limits: centres were chosen from 1,200 places, inside 1 allowed polygon.",
+        "2 centres anywhere cannot be told apart from these by their cost.",
+    ]
+    unknown = limited(release, fixed=2, more_than_found={"fixed alone": [50.0, None, None]})
+    assert "noise hides their costs" in constraint_words(unknown)[1]
+    assert "50 more (error unknown)" in constraint_words(msgspec.structs.replace(unknown, errors=None))[1]
+    assert constraint_words(release) == []
+
+
+@pytest.mark.parametrize(
+    "rubbish",
+    [
+        {"fixed": "two", "candidates": -1, "more_than_found": 3},
+        {"fixed": [1], "more_than_found": {"anywhere": "much", "fixed alone": [1]}},
+        {"more_than_found": {"anywhere": [None, None, None], "fixed alone": ["a", "b", "c"]}},
+    ],
+)
+def test_rubbish_in_limits_is_not_read(release, rubbish):
+    assert constraint_words(limited(release, **rubbish)) == ["Limits: centres were found."]
 
 
 def test_words_compute_nothing(made, monkeypatch):

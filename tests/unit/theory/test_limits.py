@@ -17,6 +17,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "reference" / "limits.md"
 FUNCTIONS = (
     *("clustering_floor", "pure_clustering_floor", "coreset_floor", "indistinguishable", "packing_floor", "ball_floor"),
     *("exact_coreset_error", "small_coreset_error", "possible_coreset_error", "max_cover_ceiling"),
+    "ball_coreset_ceiling",
 )
 
 
@@ -123,6 +124,30 @@ def test_theorem_15():
     assert twice.additive.value == pytest.approx(2 * given.additive.value)
 
 
+def test_theorem_3_6():
+    given = limits.ball_coreset_ceiling(n=10**6, d=2, k=5, epsilon=1.0, delta=1e-6, failure=0.1, side=1024)
+    assert given.factor.value == pytest.approx(5 * math.log(10**6))
+    share = 3 / (8 * 5 * math.log(10**6))  # not 3/(3k·ln n), which the theorem prints
+    logs = math.log(1 / (0.1 * share)) * math.log(2e6 / (0.1 * share * share * 1e-6 * share))
+    by_hand = 5 * math.sqrt(2) / share * logs * math.sqrt(math.log(1 / (0.1 * share * 1e-6 * share)))
+    assert given.additive.value == pytest.approx(by_hand * 9**3)  # ln ln ln 2896 is below 1
+    assert not given.factor.constants_known
+    assert not given.additive.constants_known
+    assert given.additive.value > 10**6, "with constant 1 the theorem is silent on a million rows"
+    wider = limits.ball_coreset_ceiling(n=10**6, d=2, k=5, epsilon=1.0, delta=1e-6, failure=0.1, side=2 * 10**6)
+    assert wider.additive.value == pytest.approx(9 * given.additive.value)
+
+
+def test_the_shares_of_theorem_3_6_add_up_over_its_rounds():
+    """While 3/8k of what is left go, n rows are gone after at most (8k/3)·ln n rounds; the printed share costs more."""
+    for n, k in ((10**3, 1), (10**6, 5), (10**7, 10)):
+        rounds, left = 0, n
+        while left >= 1:
+            left, rounds = left * (1 - 3 / (8 * k)), rounds + 1
+        assert rounds - 1 <= 8 * k * math.log(n) / 3
+        assert rounds > 3 * k * math.log(n) / 3  # so that 3ε/(3k·ln n) each would exceed ε
+
+
 @pytest.mark.parametrize(
     ("call", "name"),
     [
@@ -134,6 +159,9 @@ def test_theorem_15():
         (lambda: limits.coreset_floor(alpha=-1, failure=0.1), "alpha"),
         (lambda: limits.coreset_floor(alpha=1, failure=0.1, objective="k-centre"), "objective"),
         (lambda: limits.coreset_floor(alpha=1, failure=0.1, error=2), "error"),
+        (lambda: limits.ball_coreset_ceiling(n=2, d=1, k=1, epsilon=1, delta=0.1), "n"),
+        (lambda: limits.ball_coreset_ceiling(n=9, d=1, k=1, epsilon=1, delta=0), "delta"),
+        (lambda: limits.ball_coreset_ceiling(n=9, d=1, k=1, epsilon=1, delta=0.1, side=0), "side"),
         (lambda: limits.possible_coreset_error(n=2, d=1, k=1, error=0.1, alpha=1, failure=0.1), "n"),
         (
             lambda: limits.max_cover_ceiling(

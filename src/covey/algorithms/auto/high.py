@@ -184,7 +184,7 @@ def _tree(curator: Curator, projection: Projection, half: Floats, shares: Shares
     tree = Tree(narrow.domain, widths=tuple(half.tolist()), axes_per_split=2)
     found = count_leaves(narrow, tree, splits=shares.tree, noise=shares.counts)
     unit = half / (narrow.domain.limit + 0.5)  # boxes reach half a lattice step beyond the outermost points
-    return Leaves(found.lower * unit, found.upper * unit, found.counts, found.scale)
+    return Leaves(found.lower * unit, found.upper * unit, found.counted)
 
 
 def _cluster_weights(points: Floats, weights: Floats, centres: Floats, *, size: float, scale: float) -> Floats:

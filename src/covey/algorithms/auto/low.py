@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from covey.algorithms.auto.synopsis import Leaves, count_leaves, inside
 from covey.algorithms.kit import LatticeCoreset, Outcome, Size, learn_size
+from covey.algorithms.zoned import count_cells
 from covey.budget.accounting.plan import Plan, split
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.tree import PrivTree
-from covey.post.errors.boxes import CountedBoxes
-from covey.post.leaves import cluster, kept_weights, recentre, without_outliers
+from covey.post.leaves import cluster, recentre, without_outliers
 from covey.private.curator import Curator
 from covey.public import Neighbours
 from covey.queries.counts import CellCounts
@@ -57,7 +57,8 @@ def from_boxes(
     even, left = _looks_even(curator, left, size=size, k=k)
     leaves = _grid(curator, left, size=size, k=k) if even else _tree(curator, left)
     strictness = GRID_STRICTNESS if even else STRICTNESS
-    weights = kept_weights(leaves.counts, scale=leaves.scale, strictness=strictness)
+    searched = leaves.for_search()
+    weights, counts, scales = searched.standing(strictness), searched.counts, searched.counted.scales
     lower, upper = curator.domain.corners
     points = leaves.points
     weights = without_outliers(
@@ -65,7 +66,7 @@ def from_boxes(
         leaves.widths,
         weights,
         k=k,
-        scale=leaves.scale,
+        scale=scales,
         leaves=len(weights),
         lower=lower,
         upper=upper,
@@ -75,13 +76,13 @@ def from_boxes(
     found = cluster(points[stand], weights[stand], k=k, lower=lower, upper=upper, objective=objective, rng=public_rng)
     centres = found.centres
     if objective == "k-means":
-        centres = recentre(points, leaves.widths, leaves.counts, weights, centres, scale=leaves.scale)
+        centres = recentre(points, leaves.widths, counts, weights, centres, scale=scales)
     coreset = LatticeCoreset(points, leaves.counts, leaves.widths) if keep_synopsis else None
     synopsis = "grid" if even else "tree"
     notes = {"synopsis": synopsis, "leaves": len(weights), "leaves_kept": int(stand.sum()), **told}
     centres = inside(centres, curator.domain)
-    boxes = CountedBoxes.of_one_scale(points, leaves.widths, leaves.counts, scale=leaves.scale, strictness=strictness)
-    return Outcome(centres, None, notes, coreset=coreset, boxes=boxes)
+    boxes = leaves.counted.boxes(points, leaves.widths, strictness=strictness)
+    return Outcome(centres, None, notes, coreset=coreset, boxes=boxes, counted_up=curator.zones is not None)
 
 
 def _looks_even(curator: Curator, epsilon: Fraction, *, size: int, k: int) -> tuple[bool, Fraction]:
@@ -113,9 +114,9 @@ def _grid(curator: Curator, epsilon: Fraction, *, size: int, k: int) -> Leaves:
     grid = Grid(curator.domain, max(2, round(cells ** (1 / curator.domain.dimension))))
     noise = DiscreteLaplace(epsilon)
     curator.reserve(Plan((noise.event(),)))
-    counts = curator.release(CellCounts(grid), noise)
+    counted = count_cells(curator, grid, noise)
     middles, half = grid.midpoints(), (curator.domain.limit + 0.5) / grid.per_axis
-    return Leaves(middles - half, middles + half, counts.astype(np.float64), float(sides / epsilon))
+    return Leaves(middles - half, middles + half, counted)
 
 
 def _tree(curator: Curator, epsilon: Fraction) -> Leaves:

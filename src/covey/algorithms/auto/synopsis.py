@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from covey.algorithms.zoned import count_leaves_of
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.tree import PrivTree
+from covey.post.leaves import kept_weights
+from covey.post.zones import KeptCounts
 from covey.private.curator import Curator
 from covey.public import Domain
 from covey.queries.tree import Tree, TreeLeaves
@@ -23,8 +25,16 @@ class Leaves:
 
     lower: Floats
     upper: Floats
-    counts: Floats
-    scale: float  # of the Laplace noise on the counts
+    counted: KeptCounts
+
+    @property
+    def counts(self) -> Floats:
+        return self.counted.counts
+
+    @property
+    def scale(self) -> float:
+        """Of the Laplace noise on the counts, as they were released."""
+        return self.counted.scale
 
     @property
     def points(self) -> Floats:
@@ -34,14 +44,21 @@ class Leaves:
     def widths(self) -> Floats:
         return np.asarray(self.upper - self.lower)
 
+    def for_search(self) -> Leaves:
+        """The leaves as a search takes them (`KeptCounts.for_search`)."""
+        return replace(self, counted=self.counted.for_search())
+
+    def standing(self, strictness: float) -> Floats:
+        """The counts of the leaves that stand out of the noise, or of what they kept in each zone; 0 for the others."""
+        kept = kept_weights(self.counted.noisy, scale=self.scale, strictness=strictness)
+        return replace(self.counted, noisy=kept).counts
+
 
 def count_leaves(curator: Curator, tree: Tree, *, splits: PrivTree, noise: DiscreteLaplace) -> Leaves:
     """Grow a tree and count its leaves. The plan must hold both events."""
     leaves = TreeLeaves(tree, curator.grow(tree, splits))
-    counts = curator.release(leaves, noise)
     lower, upper = tree.boxes(leaves.leaves)
-    sensitivity = leaves.sensitivity(curator.neighbours)
-    return Leaves(lower, upper, counts.astype(np.float64), float(Fraction(sensitivity.l1) / noise.epsilon))
+    return Leaves(lower, upper, count_leaves_of(curator, leaves, noise))
 
 
 def inside(points: Floats, domain: Domain) -> Floats:

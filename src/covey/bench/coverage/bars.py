@@ -121,6 +121,15 @@ BARS = (
         where=_shown,
     ),
     Bar(
+        what="differences of costs, 90%",
+        bar=f".85 to .99 wherever one is shown ({ENOUGH} times or more)",
+        table="differences",
+        number=lambda row: row["held"],
+        low=0.85,
+        high=0.99,
+        where=_shown,
+    ),
+    Bar(
         what="places, 90%",
         bar="≥ .87 given that the cluster was found",
         table="places",
@@ -164,6 +173,15 @@ BARS = (
         counted=False,
     ),
     Bar(
+        what="the band of costs beyond four columns, 90%",
+        bar=f".85 to .99 wherever one is shown ({ENOUGH} times or more)",
+        table="beyond",
+        number=lambda row: row["held"],
+        low=0.85,
+        high=0.99,
+        where=_shown,
+    ),
+    Bar(
         what="the bracket of `ball-coreset`",
         bar="holds in ≥ .9",
         table="balls",
@@ -177,7 +195,7 @@ BARS = (
 def judge(tables: Tables) -> list[Row]:
     """Every bar, in the order of the table, with what misses it."""
     verdicts = [bar.judged(tables) for bar in BARS]
-    verdicts.insert(6, _phantoms(tables["doubt"]))
+    verdicts.insert(7, _phantoms(tables["doubt"]))
     return verdicts
 
 

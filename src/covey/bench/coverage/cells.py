@@ -19,6 +19,7 @@ def tables_of(found: Found) -> dict[str, list[Row]]:
     return {
         "sizes": [{**cell, **sizes(own, cell["k"])} for cell, own in fits if "sizes_held" in own[0]],
         "costs": [{**cell, **row} for cell, own in fits if "ratio" not in own[0] for row in costs(own)],
+        "differences": [{**cell, **row} for cell, own in fits if "ratio" not in own[0] for row in differences(own)],
         "doubt": [{**cell, **doubt(own)} for cell, own in fits if "phantoms" in own[0]],
         "places": [{**cell, **places(own)} for cell, own in reruns],
         "excess": [{**cell, **excess(own)} for cell, own in reruns],
@@ -76,6 +77,18 @@ def costs(fits: Fits) -> list[Row]:
         row: Row = {"centres": whose, "objective": f"k-{objective}", "told": len(told) / len(fits)}
         row |= share([held for held, _, _ in told], [1] * len(told))
         row["ratio"] = float(np.mean([ratio for _, ratio, _ in told])) if told else None
+        rows.append({**row, "half_width": middle(wide for _, _, wide in told)})
+    return rows
+
+
+def differences(fits: Fits) -> list[Row]:
+    """A row for each objective; `off` is by how much a difference is off on average, as a part of the sites' cost."""
+    rows = []
+    for objective in ("means", "median"):
+        told = [each[f"difference_{objective}"] for each in fits if f"difference_{objective}" in each]
+        row: Row = {"objective": f"k-{objective}", "told": len(told) / len(fits)}
+        row |= share([held for held, _, _ in told], [1] * len(told))
+        row["off"] = float(np.mean([off for _, off, _ in told])) if told else None
         rows.append({**row, "half_width": middle(wide for _, _, wide in told)})
     return rows
 

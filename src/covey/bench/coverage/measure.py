@@ -21,6 +21,7 @@ from covey.published.errors import OBJECTIVES
 from covey.published.release import Release
 
 Numbers = dict[str, Any]
+SiteCosts = dict[Objective, tuple[float, ...]]
 PHANTOM, REAL = 0.2, 0.5  # of the noisy rows in a centre's boxes that are truly there: at most, at least
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd: tells the numbers of cells along several axes apart
 
@@ -57,6 +58,27 @@ def of_costs(release: Release, coreset: Coreset, sites: Floats, rows: Floats, la
         about = coreset.cost(sites, objective=objective, interval=True)
         assert isinstance(about, Cost)
         found |= _told(f"sites_{short}", about, cost_of_labels(rows, ones, sites, served, objective))
+    return found
+
+
+def of_differences(
+    coreset: Coreset, sites: Floats, others: Floats, true: dict[Objective, tuple[float, ...]]
+) -> Numbers:
+    """By how much some sites cost more than others, by both objectives: whether it holds, and how wide it is.
+
+    true : what both cost. Half-widths are parts of what the sites cost.
+    """
+    found: Numbers = {}
+    for objective, (one, other) in true.items():
+        told = coreset.cost_difference(sites, others, objective=objective)
+        if told.why is None:
+            wide = (told.high - told.low) / 2 / max(one, 1e-300)
+            name = f"difference_{objective.removeprefix('k-')}"
+            found[name] = [
+                int(told.low <= one - other <= told.high),
+                (told.cost - one + other) / max(one, 1e-300),
+                wide,
+            ]
     return found
 
 

@@ -1,8 +1,9 @@
 """The sets on which intervals are tried: those of `covey bench utility` up to 16 columns, and others.
 
 The constants of src/covey/post/errors were chosen with rows of s1, s4, unbalance, birch2, gowalla, california_roads,
-nyc and sf pickups, house_rgb and part of world_cities in view. s2, a3, birch1, flights, geolife, md_salary and
-twitter_west had no part in that; the first three are relatives of sets that had.
+nyc and sf pickups, house_rgb and part of world_cities in view; later those for light boxes with s2 and those for the
+edge of the domain with md_salary. a3, birch1, flights, geolife and twitter_west had no part in that; the first two are
+relatives of sets that had.
 """
 
 from __future__ import annotations

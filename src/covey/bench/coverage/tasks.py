@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from covey.bench.coverage import measure
-from covey.bench.coverage.measure import Numbers
+from covey.bench.coverage.measure import Numbers, SiteCosts
 from covey.bench.coverage.suite import rows_of
 from covey.bench.runner import Answer, Task
 from covey.bench.sets import Floats, seed_of
@@ -18,15 +18,17 @@ from covey.bench.utility.tasks import best_kmeans, delta_of
 from covey.fit.fit import fit
 from covey.fit.rehearse import reruns
 from covey.fit.slider import USUAL_LEVELS, fit_levels
-from covey.post.distances import nearest
+from covey.post.distances import cost, nearest
 from covey.post.errors.reruns import Reruns
 from covey.post.random import public_rng
 from covey.published.coreset.coreset import Coreset
+from covey.published.errors import OBJECTIVES
 from covey.published.release import Release
 
 BOXES_UP_TO = 4  # columns: beyond, `auto` has no boxes and there are no levels
 GRID_UP_TO = 3  # columns: with more, a fit takes a quarter of a minute
 BALL = "ball-coreset"
+SITES = ("sites", "other sites")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +86,9 @@ def sizes_and_costs(cell: Cell, seed: int, *, timed: bool) -> Numbers:
     found = measure.of_sizes(release, label)
     if boxes is None:
         return found | {"flagged": int(flagged(release))} | measure.of_bracket(coreset, centres, rows, "k-means")
-    found |= measure.of_costs(release, coreset, sites_of(cell.set, cell.k, rows.shape[1]), rows, label)
+    sites, others = (sites_of(what, cell.set, cell.k, rows.shape[1]) for what in SITES)
+    found |= measure.of_costs(release, coreset, sites, rows, label)
+    found |= measure.of_differences(coreset, sites, others, site_costs(cell.set, cell.n, cell.k, cell.data))
     return found | measure.of_doubt(release, boxes, rows) | (measure.spent(boxes, centres) if timed else {})
 
 
@@ -121,10 +125,18 @@ def reference(name: str, n: int | None, k: int, data: Path | None) -> Floats:
     return best_kmeans(rows_of(name, n, data), k=k)
 
 
-@lru_cache(maxsize=2)
-def sites_of(name: str, k: int, dimension: int) -> Floats:
+@lru_cache(maxsize=4)
+def sites_of(what: str, name: str, k: int, dimension: int) -> Floats:
     """As many sites as there are centres, anywhere in the domain: nothing to do with the rows."""
-    return public_rng(seed_of("sites", name, k)).uniform(-1.0, 1.0, (k, dimension))
+    return public_rng(seed_of(what, name, k)).uniform(-1.0, 1.0, (k, dimension))
+
+
+@lru_cache(maxsize=2)
+def site_costs(name: str, n: int | None, k: int, data: Path | None) -> SiteCosts:
+    """What the rows truly pay for both sets of sites."""
+    rows = rows_of(name, n, data)
+    both = [sites_of(what, name, k, rows.shape[1]) for what in SITES]
+    return {each: tuple(cost(rows, np.ones(len(rows)), sites, each) for sites in both) for each in OBJECTIVES}
 
 
 KINDS: dict[str, Callable[..., Numbers]] = {

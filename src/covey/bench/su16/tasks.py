@@ -34,7 +34,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {  # a curve of a figure: Cove
     "grid, no swaps": ("plain", {}),
     "grid, theta 2": ("grid", {"theta": 2.0}),
     "grid, theta 50": ("grid", {"theta": 50.0}),
-    "hybrid": ("hybrid", {}),
+    "hybrid": ("hybrid", {"rule": "printed"}),
     "hybrid, forced": ("forced", {}),
 }
 CANDIDATES, PARENTS = 200, 10  # of the genetic search, as in `genetic`

@@ -60,6 +60,16 @@ class CountedBoxes:
         """The noisy number of rows in all boxes."""
         return float(self.counts.sum())
 
+    @cached_property
+    def sides(self) -> Floats:
+        """m x d: which side of the domain each box lies at along each axis, -1 or 1, and 0 for none or both.
+
+        Rows outside the bounds are put on the edge of the domain: there all rows of a box may be on one of its sides.
+        """
+        low, high = self.points - self.widths / 2, self.points + self.widths / 2
+        near = 1e-6 * self.widths
+        return np.asarray(1.0 * (high >= high.max(axis=0) - near) - (low <= low.min(axis=0) + near))
+
     def scaled(self, unit: float) -> CountedBoxes:
         """The same boxes in other units of length."""
         return replace(self, points=self.points / unit, widths=self.widths / unit)

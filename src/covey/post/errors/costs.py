@@ -15,9 +15,11 @@ from covey.post.errors.quantiles import LEVEL, deviations
 
 UNEVEN = 0.3  # of the difference between rows that are spread evenly in boxes and rows of the mixture
 PLACE = 1.0  # of the variance of a cost when all rows of a box sit in one place
+EDGE = 0.8  # of what rows would pay more if all of those in boxes at the domain's edge sat on it
 TOGETHER = 0.1  # of that deviation, for boxes whose rows all sit on the same side
 LEAST_ROWS = 60.0  # times the scale of the noise, for each centre: with fewer, intervals fail
 WIDEST = 0.4  # of the cost: a half-width beyond says nothing
+ON_EDGE = 0.1  # of the cost: where rows on the domain's edge would change it by more, it is not told either
 WITHIN = 0.6  # of the cost: with more of it decided inside boxes, counts of boxes do not tell it
 FEW = "there are too few rows for this level of privacy"
 WIDE = "noise is as large as the cost at this level of privacy"
@@ -47,9 +49,11 @@ def cost_interval(
     why = None
     if _too_few(boxes, len(centres)):
         why = FEW
+    elif _decided_within(boxes, found.even, centres, objective):
+        why = COARSE
     elif found.half > WIDEST * min(found.cost, 1.15 * float(sure @ found.paid)):
         why = WIDE
-    elif _decided_within(boxes, found.even, centres, objective):
+    elif abs(found.edge) > ON_EDGE * found.cost:
         why = COARSE
     return _told(found, why)
 
@@ -76,13 +80,14 @@ class _Estimate(NamedTuple):
     half: float  # of its interval
     paid: Floats  # by a row of each box, by the mixture
     even: Floats  # and if rows were spread evenly
+    edge: float  # what rows would pay more if all in boxes at the domain's edge sat on it
 
 
 def _estimate(boxes: CountedBoxes, places: Places, pay: Pay, *, level: float) -> _Estimate:
     """Each box's count times what a row there pays on average by the mixture, and how wrong that may be.
 
     By the noise of the counts; and by where in their boxes rows are: a part of what evenly spread rows would pay more,
-    and the deviation of a box's rows that all sit in one place.
+    the deviation of a box's rows that all sit in one place, and a part of what rows on the domain's edge would pay.
     """
     paid = add_up(places.box, places.parts * pay(places.points), len(boxes.counts))
     cost = float(boxes.counts @ paid)
@@ -91,9 +96,11 @@ def _estimate(boxes: CountedBoxes, places: Places, pay: Pay, *, level: float) ->
     variance = float(noise.sum()) + (UNEVEN * (float(boxes.counts @ even) - cost)) ** 2
     variance += PLACE * max(float((boxes.counts**2 - boxes.variances) @ spread**2), 0.0)
     variance += (TOGETHER * float(boxes.counts @ spread)) ** 2
+    edge = _on_the_edge(boxes, paid, pay)
+    variance += (EDGE * edge) ** 2
     draws = variance**2 / max(float(np.square(noise).sum()), 1e-300)
     half = float(deviations(level, np.array([draws]))[0]) * variance**0.5
-    return _Estimate(cost, half, paid, even)
+    return _Estimate(cost, half, paid, even, edge)
 
 
 def _told(found: _Estimate, why: str | None) -> Cost:
@@ -132,3 +139,16 @@ def _evenly(boxes: CountedBoxes, pay: Pay) -> tuple[Floats, Floats]:
         paid = pay(points.reshape(-1, boxes.dimension)).reshape(len(points), -1)
         mean[part], deviation[part] = paid.mean(axis=1), paid.std(axis=1)
     return mean, deviation
+
+
+def _on_the_edge(boxes: CountedBoxes, paid: Floats, pay: Pay) -> float:
+    """What rows would pay more if all of those in boxes at the domain's edge sat on it, spread evenly along it.
+
+    Of what exceeds the thresholds of boxes: in others, wide and far away, that would be noise.
+    """
+    which = np.flatnonzero(boxes.sides.any(axis=1) & (boxes.counts > boxes.thresholds))
+    side, some = boxes.sides[which, None, :], boxes.some(which)
+    within = np.where(side != 0, side / 2, spots(boxes.dimension, len(boxes.counts)))
+    points = some.points[:, None, :] + some.widths[:, None, :] * within
+    there = pay(points.reshape(-1, boxes.dimension)).reshape(within.shape[:2]).mean(axis=1)
+    return float((some.counts - some.thresholds) @ (there - paid[which]))

@@ -149,19 +149,29 @@ def _lower_tail(low: Floats, high: Floats) -> tuple[Floats, Floats, NDArray[np.b
 
 def box_parts(boxes: CountedBoxes, mixture: Mixture) -> tuple[NDArray[np.intp], Floats, Floats]:
     """For each box the Gaussians near it, the part of its rows that each has there, and that of the background."""
-    found = [_parts(boxes.some(some), mixture) for some in chunks(len(boxes.counts), NEAREST)]
-    near, part, even = (np.concatenate(each) for each in zip(*found, strict=True))
-    return near, part, even
+    near, mass, even = _masses(boxes, mixture)
+    total = mass.sum(axis=1) + even
+    return near, mass / total[:, None], even / total
 
 
-def _parts(boxes: CountedBoxes, mixture: Mixture) -> tuple[NDArray[np.intp], Floats, Floats]:
+def box_shares(boxes: CountedBoxes, mixture: Mixture) -> Floats:
+    """The part of all rows that each box has by the mixture."""
+    _, mass, even = _masses(boxes, mixture)
+    return np.asarray(mass.sum(axis=1) + even)
+
+
+def _masses(boxes: CountedBoxes, mixture: Mixture) -> tuple[NDArray[np.intp], Floats, Floats]:
+    found = [_some_masses(boxes.some(some), mixture) for some in chunks(len(boxes.counts), NEAREST)]
+    near, mass, even = (np.concatenate(each) for each in zip(*found, strict=True))
+    return near, mass, even
+
+
+def _some_masses(boxes: CountedBoxes, mixture: Mixture) -> tuple[NDArray[np.intp], Floats, Floats]:
     lower, upper = boxes.points - boxes.widths / 2, boxes.points + boxes.widths / 2
     near = _near(boxes.points, mixture)
     moments = box_moments(lower[:, None], upper[:, None], mixture.means[near], mixture.deviations[near])
     mass = moments.mass.prod(axis=2) * mixture.shares[near]
-    even = mixture.background * np.prod(boxes.widths / 2, axis=1)
-    total = mass.sum(axis=1) + even
-    return near, mass / total[:, None], even / total
+    return near, mass, mixture.background * np.prod(boxes.widths / 2, axis=1)
 
 
 def likely_places(boxes: CountedBoxes, mixture: Mixture) -> Places:

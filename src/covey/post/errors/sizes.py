@@ -23,7 +23,7 @@ class Sizes:
     sizes: Floats
     noise: Floats  # the variance that noise adds
     uneven: Floats  # the variance of where the rows of cut boxes are
-    draws: Floats  # of Laplace noise: as many equal ones have the same kurtosis
+    draws: Floats  # of Laplace noise: as many equal ones have the same kurtosis; of normal noise, infinitely many
     scale: float | None = None  # of that noise, where all counts have the same
 
     @classmethod
@@ -31,6 +31,12 @@ class Sizes:
         """Sizes that were counted one by one, each with Laplace noise of the same scale."""
         alike = np.ones(len(counts))
         return cls(counts, laplace_variance(scale) * alike, 0 * alike, alike, scale)
+
+    @classmethod
+    def normal(cls, counts: Floats, *, deviation: float) -> Sizes:
+        """Sizes that were counted one by one, each with Gaussian noise of the same standard deviation."""
+        alike = np.ones(len(counts))
+        return cls(counts, deviation**2 * alike, 0 * alike, np.inf * alike)
 
     def of_all(self, rows: float) -> Sizes:
         """The sizes of a sample as those of all rows, of which each stands for so many; the draw adds its variance."""

@@ -19,7 +19,6 @@ from covey.private.lattice import Block, to_block
 from covey.private.tables.base import Table
 from covey.public import Domain
 from covey.queries.base import KeyedQuery, Rows
-from covey.queries.blocks import BlockCentres
 from covey.queries.projection import Projection
 
 SORTED_ROWS = 2**23  # whose keys in a tree are sorted; of more rows, its nodes are counted in lists
@@ -49,7 +48,7 @@ class MemoryEngine(RowEngine):
         return engine
 
     def rows(self) -> list[Rows]:
-        """All rows, in (d, n) arrays: for whoever works behind the door on all of them at once."""
+        """All rows, as they are held: nothing is copied."""
         return [block.rows for block in self._load()]
 
     def _load(self) -> list[Block]:
@@ -89,12 +88,6 @@ class MemoryEngine(RowEngine):
             pass
         keys.sort()
         return keys
-
-    def block_outputs(self, query: BlockCentres, source: Source) -> NDArray[np.int64]:
-        rows = np.concatenate([np.empty((self._domain.dimension, 0), dtype=np.int32), *self.rows()], axis=1)
-        count = rows.shape[1]
-        block = (source.words(count, np.uint64) % np.uint64(query.blocks)).astype(np.int64)
-        return query.outputs(rows, block, source.words(count, np.uint64))
 
     def projected(self, projection: Projection) -> MemoryEngine:
         """The rows' images under a public projection, which are kept."""

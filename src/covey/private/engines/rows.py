@@ -7,26 +7,28 @@ Sums are int64, so the cut into units, chunks and threads never shows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import pairwise
 from queue import Empty, SimpleQueue
 
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.errors import ParameterError
 from covey.noise.source import Source, keyed_words, new_key
 from covey.private.engines.base import Sealed
-from covey.private.engines.threads import on_all_cores
+from covey.private.engines.threads import in_order, on_all_cores
 from covey.private.lattice import Block
 from covey.public import Domain
-from covey.queries.base import KeyedQuery, Query
+from covey.queries.base import KeyedQuery, Query, Rows
 from covey.queries.blocks import BlockCentres
-from covey.queries.counts import InsideOutside, OccupiedCells
+from covey.queries.counts import Count, InsideOutside, OccupiedCells
 from covey.queries.grid import MOST_CELLS, Grid
 from covey.queries.projection import Projection
 from covey.queries.tree import TreeLeaves
 
 CHUNK_VALUES = 2**15  # coordinates of a chunk: a quarter of a megabyte as float64, so that a pass stays in the cache
 MOST_CHUNK_ROWS = 2**16  # sums of a chunk stay far below 2^53
+BLOCK_VALUES = 2**27  # coordinates of the rows of blocks that are clustered at a time: half a GiB
 WAITING = 2**22  # keys with their counts that wait to be merged
 
 Integers = NDArray[np.int64]
@@ -96,8 +98,38 @@ class RowEngine(Sealed):
     def cells(self, grid: Grid) -> tuple[Integers, Integers]:
         return self.totals_by_key(OccupiedCells(grid))
 
-    def block_outputs(self, query: BlockCentres, source: Source) -> Integers:  # noqa: ARG002
-        raise ParameterError("engine", "blocks of rows are clustered in memory: use engine='memory', or a sample")
+    def rows(self) -> list[Rows]:
+        """All rows, in (d, n) arrays, in order: for whoever works behind the door on all of them at once."""
+        found = in_order(lambda unit: unit().rows, self._units())
+        self._finish()
+        return found
+
+    def block_outputs(self, query: BlockCentres, source: Source) -> Integers:
+        """Some blocks at a time, whose rows fit into memory: one pass for each lot. A row's coins stay, 12 bytes.
+
+        A block's answer follows from its own rows and their coins, so how many are made at a time never shows.
+        """
+        count = int(self.total(Count(self._domain))[0])
+        block = (source.words(count, np.uint64) % np.uint64(query.blocks)).astype(np.uint32)
+        shuffle = source.words(count, np.uint64)
+        lots = min(query.blocks, 1 + count * self._domain.dimension // BLOCK_VALUES)
+        tables = []
+        for first, beyond in pairwise(query.blocks * lot // lots for lot in range(lots + 1)):
+            mine = (block >= first) & (block < beyond)
+            some = replace(query, blocks=beyond - first)
+            tables.append(some.outputs(self._only(mine), block[mine].astype(np.int64) - first, shuffle[mine]))
+        return np.concatenate(tables)
+
+    def _only(self, mine: NDArray[np.bool_]) -> Rows:
+        """The rows in these places, one unit after the other. A table that has changed meanwhile ends in `_finish`."""
+        found, first = [np.empty((self._domain.dimension, 0), dtype=np.int32)], 0
+        for unit in self._units():
+            rows = unit().rows
+            here = mine[first : first + rows.shape[1]]
+            found.append(rows[:, : len(here)][:, here])
+            first += rows.shape[1]
+        self._finish()
+        return np.concatenate(found, axis=1)
 
     def projected(self, projection: Projection) -> RowEngine:
         """The rows' images under a public projection."""

@@ -78,15 +78,6 @@ class ZonedTable(Table):
         words = keyed_words(self._key, number, values.shape[1], purpose="zone")
         return values[:, self._coins.keep(to_lattice(values, self._domain), words)]
 
-    def mask(self) -> NDArray[np.bool_]:
-        """Which rows stay: for a node that thins its own rows. Never leaves a place that holds rows of others."""
-        found = [np.empty(0, dtype=np.bool_)]
-        for number, piece in enumerate(self._table.pieces(self._columns())):
-            values = piece()
-            words = keyed_words(self._key, number, values.shape[1], purpose="zone")
-            found.append(self._coins.keep(to_lattice(values, self._domain), words))
-        return np.concatenate(found)
-
     def rows(self) -> int:
         return sum(piece().shape[1] for piece in self.pieces(self._columns()))
 

@@ -11,9 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
+from covey.errors import DataError
 from covey.private.engines.base import Sealed
 from covey.private.tables.base import piece_rows
 from covey.private.tables.frames import arrow_is_numeric
@@ -40,6 +44,22 @@ class SchemaPart(Sealed):
             if not (arrow_is_numeric(kind) or pa.types.is_null(kind)):
                 return name, str(kind)
         return None
+
+    def tasks(self, columns: Sequence[str], *, person: str | None = None) -> Iterator[Task]:
+        raise NotImplementedError
+
+    def some(self, keep: NDArray[np.bool_]) -> bytes:
+        """Written anew as CSV, of these rows alone: an Arrow dictionary or a footer would still tell of the others."""
+        for name, kind in zip(self.names, self._schema.types, strict=True):
+            if pa.types.is_nested(kind):
+                raise DataError(f"data: column {name!r} holds lists or structures, which a CSV cannot; leave it out")
+        sink, start = pa.BufferOutputStream(), 0
+        with pyarrow.csv.CSVWriter(sink, self._schema) as writer:
+            for task in self.tasks(self.names):
+                piece = task.read()
+                writer.write(piece.filter(pa.array(keep[start : start + piece.num_rows])))
+                start += piece.num_rows
+        return bytes(sink.getvalue())
 
 
 class ParquetPart(SchemaPart):

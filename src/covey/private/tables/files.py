@@ -35,7 +35,7 @@ DAMAGED = (OSError, EOFError, lzma.LZMAError, pa.ArrowException, UnicodeDecodeEr
 T = TypeVar("T")
 
 
-def open_file(path: str | os.PathLike[str]) -> Table:
+def open_file(path: str | os.PathLike[str]) -> FileTable:
     """The table in a Parquet, CSV or Arrow file, in a folder of them, or in those that a pattern stands for."""
     found = find_files(path)
     with ThreadPoolExecutor(cores()) as pool:  # a thousand footers take a while
@@ -160,6 +160,12 @@ class FileTable(Table):
             with self._same_file(file):
                 count += file.part.rows()
         return count
+
+    def some(self, keep: NDArray[np.bool_]) -> bytes:
+        """Some rows of the only file, whole, as CSV: for a node, which sends rows of its own on."""
+        [file] = self._files
+        with self._same_file(file):
+            return file.part.some(keep)
 
     def _tasks(self, columns: list[str], person: str | None = None) -> Iterator[tuple[int, Task]]:
         """All that is to be read, with the number of its file. Some of it may have been read already."""

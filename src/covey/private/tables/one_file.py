@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 
 class Task(NamedTuple):
     """A piece of a file that is still to be read: how many rows it has, and its columns by name, as Arrow has them."""
@@ -34,3 +37,6 @@ class Part(Protocol):
         ...
 
     def rows(self) -> int: ...
+    def some(self, keep: NDArray[np.bool_]) -> bytes:
+        """The rows that are to be kept, whole, as a CSV file."""
+        ...

@@ -191,7 +191,9 @@ class SparkTable(Table):
             raise ParameterError("engine", "a Spark DataFrame stays on its cluster: use engine='spark' or 'auto'")
         if "spark" not in engines and not sampled:
             raise ParameterError(
-                "engine", f"{what!r} needs all rows in memory: use 'auto', 'grid' or 'lloyd', or sample= to bring some"
+                "engine",
+                f"{what!r} needs rows in one place: use 'auto', 'grid' or 'lloyd', a path with engine='files', "
+                "or sample= to bring some",
             )
         if zoned:
             raise ParameterError(

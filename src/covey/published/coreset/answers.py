@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import msgspec
 import numpy as np
@@ -11,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from covey.checks import numbers, whole_number
 from covey.errors import ParameterError
-from covey.post.distances import Objective
+from covey.geo.geojson import metres_of_half
+from covey.post.distances import Objective, cost
 from covey.post.errors.costs import Cost, cost_interval, difference_interval
 from covey.post.errors.mixture import Places, fit_mixture, likely_places
 from covey.post.kmeans import weighted_kmeans
@@ -23,7 +25,7 @@ from covey.post.spreads import QUANTILE
 from covey.post.starts import sphere_packing
 from covey.public import Box
 from covey.published.errors import MOST_NOISE, Known, from_boxes
-from covey.published.release import Release
+from covey.published.release import Release, Synopsis
 
 if TYPE_CHECKING:
     from covey.published.coreset.coreset import Coreset
@@ -34,6 +36,16 @@ MOST_CENTRES = 1_000
 UNKNOWN = "the noise of this coreset's weights, or where the rows of a point are, is not known"
 FARTHEST = 1e9  # half-widths of the domain: centres beyond are in other units
 LIFTED = (0.9, 1.15)  # of the true cost: what `auto` tells beyond four columns, where it is to be trusted
+
+
+def grid_of(synopsis: Synopsis, middle: Floats, half: Floats) -> tuple[Floats, Floats]:
+    """The middles of the cells of a noisy histogram, in the order of its counts, and their widths."""
+    axis = (2 * np.arange(synopsis.cells_per_axis) + 1) / synopsis.cells_per_axis - 1
+    numbers, points = np.arange(len(synopsis.counts)), np.empty((len(synopsis.counts), len(middle)))
+    for j in reversed(range(len(middle))):  # the last column's cells come fastest; numpy's own grids end at 32 axes
+        numbers, place = np.divmod(numbers, synopsis.cells_per_axis)
+        points[:, j] = axis[place] * half[j] + middle[j]
+    return points, np.broadcast_to(2 * half / synopsis.cells_per_axis, points.shape)
 
 
 def places_of(coreset: Coreset) -> Places | None:
@@ -74,6 +86,25 @@ def difference_with_interval(coreset: Coreset, centres: ArrayLike, others: Array
     return Cost(plain[0] - plain[1], math.nan, math.nan, UNKNOWN)
 
 
+def mean_way(coreset: Coreset, centres: ArrayLike, lon: str | None, lat: str | None) -> Cost | None:
+    """The k-median cost of a row in metres, on a plane that touches the middle of the map."""
+    sites = check_centres(centres, coreset)
+    if sites.ndim != 2:
+        raise ParameterError("centres", "must be one set of centres (k, d)")
+    stretch = metres_of_half(coreset.columns, coreset._middle, coreset._half, lon, lat)
+    if stretch is None or coreset.total <= 0:
+        return None
+    sites = coreset.scaled(sites) * stretch
+    if coreset.boxes is not None and coreset.places is not None:
+        boxes = replace(coreset.boxes, points=coreset.boxes.points * stretch, widths=coreset.boxes.widths * stretch)
+        found = cost_interval(boxes, coreset.places._replace(points=coreset.places.points * stretch), sites, "k-median")
+    else:
+        plain = cost(coreset.scaled(coreset.points) * stretch, coreset.weights, sites, "k-median")
+        found = Cost(plain, math.nan, math.nan, UNKNOWN)
+    metres, low, high = (each if math.isnan(each) else max(0.0, each / coreset.total) for each in found[:3])
+    return Cost(metres, low, high, found.why)
+
+
 def _bracket(coreset: Coreset, centres: Floats, objective: Objective) -> Cost:
     """Of points without cells: from all rows at their points to all of them spread about them, and the noise.
 
@@ -97,6 +128,30 @@ def _bracket(coreset: Coreset, centres: Floats, objective: Objective) -> Cost:
     return Cost(likely, low - half, high + half)
 
 
+class Limits(TypedDict, total=False):
+    """Where centres may be: the keywords of `Coreset.kmeans` and `Coreset.kmedian`. lon, lat : columns of the map."""
+
+    allowed: Any
+    forbidden: Any
+    candidates: ArrayLike | None
+    fixed: ArrayLike | None
+    lon: str | None
+    lat: str | None
+
+
+def found(
+    coreset: Coreset, objective: Objective, k: int, *, starts: int, random_state: int | None, limits: Limits
+) -> Release:
+    """k centres of a coreset, anywhere or within limits."""
+    if unknown := sorted(set(limits) - set(Limits.__annotations__)):
+        raise TypeError(f"{unknown[0]!r} is no keyword here; there are {', '.join(Limits.__annotations__)}")
+    if all(limits.get(name) is None for name in ("allowed", "forbidden", "candidates", "fixed")):
+        return clustered(coreset, objective, k, starts=starts, random_state=random_state)
+    from covey.published.coreset.sites import read_task, sited
+
+    return sited(coreset, objective, read_task(coreset, k, limits), starts=starts, random_state=random_state)
+
+
 def clustered(coreset: Coreset, objective: Objective, k: int, *, starts: int, random_state: int | None) -> Release:
     """k centres of a coreset, with the errors of their sizes and costs where its noise is known."""
     number, tries = (
@@ -106,7 +161,8 @@ def clustered(coreset: Coreset, objective: Objective, k: int, *, starts: int, ra
     rng = public_rng(random_state)
     if coreset.boxes is not None:
         found_centres = standing_clusters(coreset.boxes, number, objective, rng, starts=tries)
-        return _release(coreset, objective, found_centres, from_boxes(coreset.boxes, found_centres))
+        known = from_boxes(coreset.boxes, found_centres)
+        return released(coreset, objective, unscaled(coreset, found_centres), known)
     edge = np.ones(len(coreset.columns))
     cluster = weighted_kmeans if objective == "k-means" else weighted_kmedian
     found = cluster(
@@ -117,16 +173,27 @@ def clustered(coreset: Coreset, objective: Objective, k: int, *, starts: int, ra
         upper=edge,
         starts=np.stack([sphere_packing(number, lower=-edge, upper=edge, rng=rng) for _ in range(tries)]),
     )
-    return _release(coreset, objective, found.centres, Known(found.sizes, None, {"errors": UNKNOWN}))
+    known = Known(found.sizes, None, {"errors": UNKNOWN})
+    return released(coreset, objective, unscaled(coreset, found.centres), known)
 
 
-def _release(coreset: Coreset, objective: Objective, centres: Floats, known: Known) -> Release:
+def unscaled(coreset: Coreset, points: Floats) -> Floats:
+    """Points of [-1, 1]^d in the units of the data."""
+    return points * coreset._half + coreset._middle
+
+
+def released(coreset: Coreset, objective: Objective, centres: Floats, known: Known, **more: Any) -> Release:
+    """Centres of a coreset, in the units of the data, under its certificate, with more notes."""
     notes = {name: each for name, each in coreset.certificate.parameters.items() if name != "not_told"}
-    notes |= {"k": len(centres), "clustered_again": True, **({"not_told": known.not_told} if known.not_told else {})}
+    notes |= {
+        "k": len(centres),
+        "clustered_again": True,
+        **({"not_told": known.not_told} if known.not_told else {}),
+    } | more
     return Release(
         objective=objective,
         columns=coreset.columns,
-        centres=(centres * coreset._half + coreset._middle).tolist(),
+        centres=centres.tolist(),
         sizes=known.sizes.tolist(),
         certificate=msgspec.structs.replace(coreset.certificate, parameters=notes),
         errors=known.errors,
@@ -146,6 +213,16 @@ def rows_in(coreset: Coreset, box: Box) -> float:
         within = ((x >= low) & (x <= high)).astype(np.float64)
         share *= np.where(width > 0, np.clip(overlap / np.where(width > 0, width, 1.0), 0, 1), within)
     return float(share @ coreset.weights)
+
+
+def made_up_rows(coreset: Coreset, many: int, rng: np.random.Generator) -> Floats:
+    """Rows at points in proportion to positive weights, anywhere in their cells."""
+    positive = np.maximum(coreset.weights, 0)
+    chance = positive / positive.sum() if positive.any() else np.full(len(coreset), 1 / len(coreset))
+    chosen = rng.choice(len(coreset), size=many, p=chance)
+    if coreset.cells is None:
+        return coreset.points[chosen]
+    return coreset.points[chosen] + coreset.cells[chosen] * (rng.random((many, len(coreset.columns))) - 0.5)
 
 
 def check_centres(centres: ArrayLike, coreset: Coreset) -> Floats:

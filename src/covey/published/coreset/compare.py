@@ -26,7 +26,8 @@ class Alternative:
 
     low, high : between which the cost is nine times in ten, None where that cannot be told, for the reason `why`.
     difference_low, difference_high : the same of the difference. tied : whether the row cannot be told apart from the
-    best one, None where that is not known either. Centres that were found on the coreset look better than they are.
+    best one, None where that is not known either. way, way_low, way_high : the mean distance to the nearest site in
+    metres, on a map of two columns. Centres that were found on the coreset look better than they are.
     """
 
     name: str
@@ -40,6 +41,9 @@ class Alternative:
     difference_low: float | None = None
     difference_high: float | None = None
     tied: bool | None = None
+    way: float | None = None
+    way_low: float | None = None
+    way_high: float | None = None
 
 
 def compare(
@@ -48,6 +52,7 @@ def compare(
     *,
     allowed: Any,
     forbidden: Any,
+    fixed: Any,
     objective: Objective,
     lon: str | None,
     lat: str | None,
@@ -61,7 +66,10 @@ def compare(
         axes = list(find_axes(coreset.columns, lon, lat))
         inside = None if allowed is None else Region.read(allowed, name="allowed")
         outside = None if forbidden is None else Region.read(forbidden, name="forbidden")
-        reasons = {name: _reason(sites[:, axes], inside, outside) for name, sites in sets.items()}
+        stands = np.empty((0, len(coreset.columns))) if fixed is None else _one_set("fixed", fixed, coreset)
+        known = {tuple(site) for site in stands.tolist()}
+        new = {name: np.array([tuple(site) not in known for site in each.tolist()]) for name, each in sets.items()}
+        reasons = {name: _reason(sites[:, axes], new[name], inside, outside) for name, sites in sets.items()}
     best = min((name for name in sets if not reasons[name]), key=lambda name: costs[name].cost, default=None)
     rows = [
         Alternative(
@@ -72,6 +80,7 @@ def compare(
             low=_or_none(costs[name].low),
             high=_or_none(costs[name].high),
             why=costs[name].why,
+            **_way(coreset, sites, lon, lat),
             **_against(coreset, sites, None if best is None or best == name else sets[best], objective, best),
         )
         for name, sites in sets.items()
@@ -95,6 +104,12 @@ def _against(
     low, high = _or_none(found.low), _or_none(found.high)
     tied = None if low is None or high is None else low <= 0 <= high
     return {"difference": found.cost, "difference_low": low, "difference_high": high, "tied": tied}
+
+
+def _way(coreset: Coreset, sites: Floats, lon: str | None, lat: str | None) -> dict[str, Any]:
+    found = coreset.mean_way(sites, lon=lon, lat=lat)
+    ends = ("way", "way_low", "way_high")
+    return {} if found is None else {name: _or_none(each) for name, each in zip(ends, found[:3], strict=True)}
 
 
 def _or_none(end: float) -> float | None:
@@ -124,13 +139,14 @@ def _one_set(name: str, centres: Any, coreset: Coreset) -> NDArray[np.float64]:
     return sites
 
 
-def _reason(places: NDArray[np.float64], allowed: Region | None, forbidden: Region | None) -> str:
-    """Why not every place may be built on, or nothing."""
+def _reason(places: Floats, new: NDArray[np.bool_], allowed: Region | None, forbidden: Region | None) -> str:
+    """Why not every new place may be built on, or nothing."""
     reasons = []
     for bad, what in (
         (None if allowed is None else ~allowed.contains(places), "outside the allowed region"),
         (None if forbidden is None else forbidden.contains(places), "inside the forbidden region"),
     ):
+        bad = None if bad is None else bad & new
         if bad is not None and bad.any():
             numbers = ", ".join(map(str, np.flatnonzero(bad)))
             reasons.append(f"site{'s' if bad.sum() > 1 else ''} {numbers} {what}")

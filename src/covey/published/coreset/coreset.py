@@ -10,7 +10,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import msgspec
 import numpy as np
@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from covey.checks import check_objective, spreads_of, table, weights_of, whole_number
 from covey.errors import ParameterError
-from covey.geo.geojson import feature_collection, find_axes
 from covey.post.distances import Objective
 from covey.post.errors.boxes import MOST_COLUMNS, CountedBoxes
 from covey.post.errors.costs import Cost
@@ -28,6 +27,7 @@ from covey.post.reduce import reduce_points
 from covey.public import Box
 from covey.published.certificate import Certificate, in_full, scale_of
 from covey.published.coreset import answers
+from covey.published.coreset.answers import Limits
 from covey.published.errors import BoxNoise
 from covey.published.release import Release
 
@@ -114,13 +114,7 @@ class Coreset:
                 "holds centres only, no coreset: fit PrivateCoreset (or `covey coreset`), or KMeans with "
                 'algorithm="grid", algorithm_params={"keep_synopsis": True}',
             )
-        middle, half = release.scale()
-        axis = (2 * np.arange(synopsis.cells_per_axis) + 1) / synopsis.cells_per_axis - 1
-        numbers, points = np.arange(len(synopsis.counts)), np.empty((len(synopsis.counts), len(middle)))
-        for j in reversed(range(len(middle))):  # the last column's cells come fastest; numpy's own grids end at 32 axes
-            numbers, place = np.divmod(numbers, synopsis.cells_per_axis)
-            points[:, j] = axis[place] * half[j] + middle[j]
-        cells = np.broadcast_to(2 * half / synopsis.cells_per_axis, points.shape)
+        points, cells = answers.grid_of(synopsis, *release.scale())
         weights = np.array(synopsis.counts) * synopsis.rows_per_count
         return cls(points, weights, cells=cells, noise=synopsis.noise, **made)
 
@@ -216,13 +210,27 @@ class Coreset:
         chosen = check_objective(self.objective if objective is None else objective)
         return answers.difference_with_interval(self, centres, others, chosen)
 
-    def kmeans(self, k: int, *, starts: int = 30, random_state: int | None = None) -> Release:
-        """k centres by k-means, for any k, as often as wanted: nothing further is spent."""
-        return answers.clustered(self, "k-means", k, starts=starts, random_state=random_state)
+    def mean_way(self, centres: ArrayLike, *, lon: str | None = None, lat: str | None = None) -> Cost | None:
+        """The mean distance of a row to the nearest of the centres (k, d), straight over a map of two columns in
+        degrees: (metres, low, high, why), as `cost` tells it. None where the columns are no map."""
+        return answers.mean_way(self, centres, lon, lat)
 
-    def kmedian(self, k: int, *, starts: int = 30, random_state: int | None = None) -> Release:
-        """k centres by k-median, for any k, as often as wanted: nothing further is spent."""
-        return answers.clustered(self, "k-median", k, starts=starts, random_state=random_state)
+    def kmeans(self, k: int, *, starts: int = 30, random_state: int | None = None, **limits: Unpack[Limits]) -> Release:
+        """k centres by k-means, for any k, as often as wanted: nothing further is spent.
+
+        Limits on where they may be: allowed, forbidden : GeoJSON regions, as documents or paths, of the columns `lon`
+        and `lat`; centres lie in what is allowed, and neither in what is forbidden nor on its border. candidates : the
+        places (n, d) to choose from. fixed : places (n, d) that stand already, wherever that is; they come first, as
+        they were given, and k counts them: of k=3 with two fixed, one centre is found. The certificate then says under
+        "constraints" what they were, what the centres cost, and what the fixed places alone or any k centres would.
+        """
+        return answers.found(self, "k-means", k, starts=starts, random_state=random_state, limits=limits)
+
+    def kmedian(
+        self, k: int, *, starts: int = 30, random_state: int | None = None, **limits: Unpack[Limits]
+    ) -> Release:
+        """k centres by k-median, like `kmeans`."""
+        return answers.found(self, "k-median", k, starts=starts, random_state=random_state, limits=limits)
 
     def count(self, box: Box) -> float:
         """The estimated number of rows in a box of some of the columns; a cell that is cut counts by its share."""
@@ -231,13 +239,7 @@ class Coreset:
     def sample(self, m: int, *, random_state: int | None = None) -> Floats:
         """m made-up rows: a point in proportion to its weight where that is positive, anywhere in its cell."""
         number = whole_number("m", m, least=0, most=10**9)
-        rng = public_rng(random_state)
-        positive = np.maximum(self.weights, 0)
-        chance = positive / positive.sum() if positive.any() else np.full(len(self), 1 / len(self))
-        chosen = rng.choice(len(self), size=number, p=chance)
-        if self.cells is None:
-            return self.points[chosen]
-        return self.points[chosen] + self.cells[chosen] * (rng.random((number, len(self.columns))) - 0.5)
+        return answers.made_up_rows(self, number, public_rng(random_state))
 
     def compare(
         self,
@@ -245,6 +247,7 @@ class Coreset:
         *,
         allowed: Any = None,
         forbidden: Any = None,
+        fixed: ArrayLike | None = None,
         objective: Objective = "k-median",
         lon: str | None = None,
         lat: str | None = None,
@@ -252,7 +255,8 @@ class Coreset:
         """Alternatives (sets of centres, by name or in a list) as rows, the best admissible one first.
 
         allowed, forbidden : GeoJSON regions, as documents or paths. A set with a site outside what is allowed, or
-        inside or on the border of what is forbidden, is not admissible, and the row says why.
+        inside or on the border of what is forbidden, is not admissible, and the row says why. fixed : places that stand
+        already, and may, wherever they are.
         """
         from covey.published.coreset.compare import compare
 
@@ -261,6 +265,7 @@ class Coreset:
             alternatives,
             allowed=allowed,
             forbidden=forbidden,
+            fixed=fixed,
             objective=check_objective(objective),
             lon=lon,
             lat=lat,
@@ -328,13 +333,9 @@ class Coreset:
 
     def to_geojson(self, *, lon: str | None = None, lat: str | None = None) -> dict[str, Any]:
         """The points with their weights, for any map; negative weights are marked as such."""
-        east, north = find_axes(self.columns, lon, lat)
-        properties = [
-            {"weight": weight, "negative": weight < 0} | dict(zip(self.columns, point, strict=True))
-            for point, weight in zip(self.points.tolist(), self.weights.tolist(), strict=True)
-        ]
-        document = feature_collection([(x, y) for x, y in self.points[:, [east, north]].tolist()], properties)
-        return document | {"covey": {"epsilon": self.certificate.epsilon, "statement": self.certificate.statement}}
+        from covey.published.coreset.files import to_geojson
+
+        return to_geojson(self, lon=lon, lat=lat)
 
     def _noted(self, **notes: Any) -> Certificate:
         return msgspec.structs.replace(self.certificate, parameters={**self.certificate.parameters, **notes})

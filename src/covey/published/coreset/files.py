@@ -13,6 +13,7 @@ import numpy as np
 
 from covey.errors import FormatError, ParameterError
 from covey.files import write_whole
+from covey.geo.geojson import feature_collection, find_axes
 from covey.published.certificate import Certificate, is_possible
 from covey.published.coreset.coreset import Coreset
 from covey.published.errors import BoxNoise
@@ -174,6 +175,17 @@ def from_parquet(content: bytes) -> Coreset:
         raise FormatError("coreset: the document is damaged: columns are missing or are not numbers") from None
     flat = None if spreads is None else np.ravel(spreads)
     return _coreset(document, points=points, weights=np.ravel(weights), cells=cells, spreads=flat)  # type: ignore[arg-type]
+
+
+def to_geojson(coreset: Coreset, *, lon: str | None, lat: str | None) -> dict[str, Any]:
+    """The points with their weights as GeoJSON."""
+    east, north = find_axes(coreset.columns, lon, lat)
+    properties = [
+        {"weight": weight, "negative": weight < 0} | dict(zip(coreset.columns, point, strict=True))
+        for point, weight in zip(coreset.points.tolist(), coreset.weights.tolist(), strict=True)
+    ]
+    document = feature_collection([(x, y) for x, y in coreset.points[:, [east, north]].tolist()], properties)
+    return document | {"covey": {"epsilon": coreset.certificate.epsilon, "statement": coreset.certificate.statement}}
 
 
 def _parquet(content: bytes) -> Any:

@@ -21,13 +21,14 @@ from covey.post.errors.sizes import cluster_sizes
 from covey.public import Domain
 from covey.published.certificate import Certificate
 from covey.published.coreset.coreset import Coreset
-from covey.published.errors import THINNED, BoxNoise, Known, from_boxes
+from covey.published.errors import BoxNoise, Known, from_boxes
 from covey.published.levels.cells import Layer, boxes_of, quick_clusters
 from covey.published.levels.words import choice, expected, meaning
 from covey.published.release import Release
 
 Floats = NDArray[np.float64]
 MOST_LEVELS = 20
+ZONED = "rows in zones were counted up again, and how far off a level is by that is not told"
 
 
 class Level(NamedTuple):
@@ -182,7 +183,7 @@ class LevelSet:
         """The sizes of a level's clusters with their errors, and what cannot be told."""
         centres, sizes = self.clusters(level, k, objective=objective)
         if self.zoned:
-            return Known(sizes, None, {"errors": THINNED})
+            return Known(sizes, None, {"errors": ZONED})
         key = ("known", self._index(level), len(centres), objective)
         return self._once(key, lambda: from_boxes(self.boxes(level), centres))
 

@@ -15,11 +15,11 @@ import numpy as np
 
 from covey.errors import ParameterError
 from covey.events import float_at_least
-from covey.geo.geojson import find_axes
+from covey.geo.geojson import METRES, find_axes
 from covey.post.tails import tail_of_two
 from covey.public import Person
 from covey.published.certificate import UNCOVERED, Certificate, in_full
-from covey.published.sentences import METRES, length
+from covey.published.sentences import length
 from covey.text import plain
 
 if TYPE_CHECKING:

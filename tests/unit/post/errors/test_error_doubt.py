@@ -53,12 +53,21 @@ def test_few_empty_boxes_that_stand_out_are_doubted_however_large_together():
     assert doubtful(boxes, CENTRE, sizes)[0]
 
 
+def standing(counts: list[float]) -> CountedBoxes:
+    """Boxes of a 16 x 16 grid with noise of scale 10, the first of which have these counts and all others none."""
+    axis = (2 * np.arange(16) + 1) / 16 - 1
+    points = np.stack([part.ravel() for part in np.meshgrid(axis, axis)], axis=1)
+    all_counts = np.zeros(256)
+    all_counts[: len(counts)] = counts
+    return CountedBoxes.of_one_scale(points, np.full((256, 2), 2 / 16), all_counts, scale=10.0, strictness=0.65)
+
+
 def test_rows_are_not_doubted_and_a_size_within_its_noise_is():
-    counts = np.concatenate([np.zeros(100), [300.0, 250.0]])
-    boxes = CountedBoxes.of_one_scale(np.zeros((102, 2)), np.ones((102, 2)), counts, scale=10.0, strictness=0.65)
-    assert not doubtful(boxes, CENTRE, LARGE)[0]
-    assert doubtful(boxes, CENTRE, Sizes(np.array([30.0]), np.array([400.0]), np.zeros(1), np.ones(1)))[0]
-    far = doubtful(
-        boxes, np.array([[0.0, 0.0], [0.9, 0.9]]), Sizes(*(np.full(2, each) for each in (1e9, 1.0, 0.0, 1.0)))
-    )
-    assert far.tolist() == [False, True]  # no box stands out near the second
+    small = Sizes(np.array([30.0]), np.array([400.0]), np.zeros(1), np.ones(1))
+    assert not doubtful(standing([60.0] * 6), CENTRE, LARGE)[0]
+    assert doubtful(standing([60.0] * 6), CENTRE, small)[0]
+
+
+def test_boxes_that_no_noise_explains_are_rows_whatever_wide_boxes_around_them_say_of_the_size():
+    small = Sizes(np.array([30.0]), np.array([400.0]), np.zeros(1), np.ones(1))
+    assert not doubtful(standing([300.0, 250.0]), CENTRE, small)[0]

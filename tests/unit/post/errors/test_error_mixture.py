@@ -76,7 +76,7 @@ def test_moments_in_a_box_are_those_of_draws_and_hold_far_from_the_mean():
     assert 0 <= far.variance[0, 0] < 0.01
 
 
-def test_made_up_rows_are_as_many_as_noise_says_and_in_the_boxes_that_stand_out():
+def test_made_up_rows_are_as_many_as_noise_says_and_where_the_boxes_have_them():
     rows, boxes = rows_and_boxes()
     made = MadeUp.of(boxes, CENTRES)
     assert made.boxes.counts.sum() == pytest.approx(boxes.rows)
@@ -85,11 +85,25 @@ def test_made_up_rows_are_as_many_as_noise_says_and_in_the_boxes_that_stand_out(
     per_axis = 16
     cell = np.minimum(((drawn + 1) / 2 * per_axis).astype(int), per_axis - 1)
     counts = np.bincount(cell[:, 0] * per_axis + cell[:, 1], minlength=per_axis**2)
-    assert not counts[~boxes.stands].any()
-    assert counts[boxes.stands] == pytest.approx(made.boxes.counts, abs=1.0)
+    assert counts[counts > 0] == pytest.approx(made.boxes.counts[made.boxes.counts > 0], abs=1.0)
+    assert counts[boxes.stands] == pytest.approx(boxes.counts[boxes.stands], rel=0.01, abs=2.0)
+    assert counts[~boxes.stands].sum() < 0.01 * len(rows)
     near, really = (np.abs(each - CENTRES[0]).max(axis=1) < 0.2 for each in (drawn, rows))
     assert drawn[near].std(axis=0) == pytest.approx(rows[really].std(axis=0), rel=0.1)
     assert len(made.rows(public_rng(1), part=0.1)) == pytest.approx(len(drawn) / 10, rel=0.02)
+
+
+def test_rows_in_boxes_that_do_not_stand_out_are_made_up_where_together_they_exceed_the_noise():
+    rows, boxes = rows_and_boxes(per_axis=32, n=3_000, spread=0.2)
+    made, light = MadeUp.of(boxes, CENTRES), ~boxes.stands
+    cell = np.minimum(((rows + 1) / 2 * 32).astype(int), 31)
+    true = np.bincount(cell[:, 0] * 32 + cell[:, 1], minlength=32**2)
+    own = np.isin(boxes.points @ [1.0, 1e3], made.boxes.points @ [1.0, 1e3])
+    counts = np.zeros(len(own))
+    counts[own] = made.boxes.counts
+    assert true[light].sum() > 0.3 * len(rows)
+    assert counts[light].sum() == pytest.approx(true[light].sum(), rel=0.2)
+    assert (counts[light] <= 1.3 * boxes.thresholds[light]).all()
 
 
 def test_a_cost_is_told_only_where_rows_decide_it():
@@ -105,6 +119,23 @@ def test_a_cost_is_told_only_where_rows_decide_it():
         found = cost_interval(boxes, likely_places(boxes, fit_mixture(boxes, CENTRES)), CENTRES, "k-means")
         assert found.why == why
         assert np.isnan([found.low, found.high]).all()
+
+
+def test_a_cost_holds_where_rows_sit_on_the_edge_of_the_domain():
+    """As those outside the bounds do; sites across the domain, which are told, and some at the edge, which are not."""
+    rows, boxes = rows_and_boxes(scale=1.0, spread=0.15)
+    rows[:, 1] = -1.0
+    column = np.minimum(((rows[:, 0] + 1) / 2 * 16).astype(int), 15)
+    counts = np.zeros((16, 16))
+    counts[:, 0] = np.bincount(column, minlength=16)
+    edge = boxes.counting(counts.ravel() + public_rng(6).laplace(scale=1.0, size=256))
+    across, along = np.add(CENTRES, [0.0, 0.4]), np.stack([CENTRES[:, 0], np.full(3, -0.95)], axis=1)
+    places = likely_places(edge, fit_mixture(edge, along))
+    told = cost_interval(edge, places, across, "k-median")
+    true = cost(rows, np.ones(len(rows)), across, "k-median")
+    assert told.low <= true <= told.high < 1.2 * true
+    assert abs(told.cost / true - 1) > 0.02
+    assert cost_interval(edge, places, along, "k-median").why == COARSE
 
 
 def test_a_cost_that_boxes_hide_is_not_told():

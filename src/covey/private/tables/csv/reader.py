@@ -54,6 +54,7 @@ class CsvPart(Sealed):
             header = csv_records.read_header(file)
         if not header.strip() or len(header) > LONGEST_HEADER:
             raise DataError(f"data: {str(path)!r} has no header line that names its columns")
+        self._header = header if header.endswith(b"\n") else header + b"\n"
         self._returns = header.endswith(b"\r\n")
         header = header.rstrip(b"\r\n")
         if b"\r" in re.sub(rb'"[^"]*"', b"", header):  # perhaps the whole file, and every row a name to publish
@@ -98,10 +99,31 @@ class CsvPart(Sealed):
     def rows(self) -> int:
         return sum(_count(block, len(self.names)) for block in self._blocks(BLOCK))
 
-    def _blocks(self, size: int) -> Iterator[bytes]:
+    def some(self, keep: NDArray[np.bool_]) -> bytes:
+        """Records to the byte, none of those that are too long to be read whole.
+
+        Refuses a file in which a quote is misplaced or left open: a row could carry others away in one of its cells.
+        """
+        found, done = [self._header], 0
+        for block in self._blocks(BLOCK, mend=False):
+            if b'"' in block and not csv_records.is_whole(block):
+                raise DataError(
+                    "data: a quote in a row is misplaced or never closed, so rows may run together; mend it"
+                )
+            ends = csv_records.record_ends(block)
+            starts = np.concatenate([[0], ends[:-1]])
+            if len(self.names) > 1:
+                rows = ~_empty(block, ends)
+                starts, ends = starts[rows], ends[rows]
+            chosen = keep[done : done + len(ends)]
+            found += [block[a:b] for a, b in zip(starts[chosen].tolist(), ends[chosen].tolist(), strict=True)]
+            done += len(ends)
+        return b"".join(found)
+
+    def _blocks(self, size: int, *, mend: bool = True) -> Iterator[bytes]:
         with opened(self.path) as file:
             csv_records.read_header(file)
-            yield from blocks(file, size)
+            yield from blocks(file, size, mend=mend)
 
 
 def opened(path: Path) -> IO[bytes]:

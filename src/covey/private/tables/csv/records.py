@@ -84,8 +84,11 @@ def record_ends(text: bytes) -> Places:
     return np.asarray(ends + 1)
 
 
-def blocks(file: IO[bytes], size: int) -> Iterator[bytes]:
-    """Whole records, about `size` bytes at a time. Of one that is too long, enough is kept to find it so."""
+def blocks(file: IO[bytes], size: int, *, mend: bool = True) -> Iterator[bytes]:
+    """Whole records, about `size` bytes at a time. Of one that is too long, enough is kept to find it so.
+
+    mend : whether a quote that is open at the end is closed there.
+    """
     rest = b""
     while block := file.read(size):
         text = rest + block
@@ -96,7 +99,7 @@ def blocks(file: IO[bytes], size: int) -> Iterator[bytes]:
         if len(rest) > LONGEST_RECORD:
             rest = _shortened(rest)
     if rest:
-        yield rest + (b'"\n' if _open(rest) else b"\n")
+        yield rest + (b'"\n' if mend and _open(rest) else b"\n")
 
 
 def _last_end(text: bytes) -> int:
@@ -134,9 +137,9 @@ def read_header(file: IO[bytes]) -> bytes:
             return header
 
 
-def is_whole(header: bytes) -> bool:
-    """Whether every quote of a record encloses a cell, and is closed."""
-    turns, stray = marks(header)
+def is_whole(text: bytes) -> bool:
+    """Whether every quote of a text that begins with a record encloses a cell, and is closed."""
+    turns, stray = marks(text)
     return len(turns) % 2 == 0 and not len(stray)
 
 

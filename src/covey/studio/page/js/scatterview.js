@@ -16,6 +16,14 @@ export function ticks(from, to, length, pixels) {
   return Array.from({ length: Math.max(0, Math.floor(to / step) - first + 1) }, (_, i) => (first + i) * step);
 }
 
+/** Values along an axis in words, with as many digits as tell them apart. */
+function labels(values) {
+  const step = Math.abs(values[1] - values[0]);
+  if (!(step < 1)) return values.map(amount);
+  const digits = Math.min(10, Math.ceil(-Math.log10(step) - 1e-9));
+  return values.map((value) => value.toFixed(digits));
+}
+
 export function createScatterView({ overlay, bounds, axes, square, hooks }) {
   const [west, south, east, north] = bounds;
   let touched = false; // whether the reader has moved the view; until then it keeps fitting its frame
@@ -159,9 +167,9 @@ export function createScatterView({ overlay, bounds, axes, square, hooks }) {
     context.font = FONT;
     context.textBaseline = "middle";
     context.textAlign = "center";
-    for (const x of columns) context.fillText(amount(x), Math.max(MARGIN.left, view.sx * x + view.tx), view.height - MARGIN.bottom + 14);
+    labels(columns).forEach((words, i) => context.fillText(words, Math.max(MARGIN.left, view.sx * columns[i] + view.tx), view.height - MARGIN.bottom + 14));
     context.textAlign = "right";
-    for (const y of lines) context.fillText(amount(y), MARGIN.left - 8, view.sy * -y + view.ty);
+    labels(lines).forEach((words, i) => context.fillText(words, MARGIN.left - 8, view.sy * -lines[i] + view.ty));
     context.fillStyle = colours.ink;
     context.textAlign = "center";
     context.fillText(axes[0], (MARGIN.left + view.width) / 2, view.height - 12);

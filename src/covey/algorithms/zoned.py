@@ -1,0 +1,110 @@
+"""Questions that are asked by zone, where zones let rows through in part. Only what comes back is divided by a rate.
+
+Each is one release, with the noise that it has without zones: a row is in one zone (queries/zoned.md). Without zones,
+each is the plain question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from covey.noise.mechanisms import DiscreteLaplace
+from covey.post.zones import KeptCounts, Keys, likely_pairs
+from covey.private.curator import Curator
+from covey.queries.base import Query, Rows
+from covey.queries.counts import CellCounts
+from covey.queries.grid import Grid
+from covey.queries.tree import TreeLeaves
+from covey.queries.voronoi import VoronoiSums, nearest
+from covey.queries.zoned import ByZone, ZonedCells
+
+Floats = NDArray[np.float64]
+Labels = Callable[[Rows], NDArray[np.int64]]  # the place that each row counts at, -1 for none
+
+
+def count_cells(curator: Curator, grid: Grid, noise: DiscreteLaplace) -> KeptCounts:
+    """Rows per cell of a grid, which has at most 2^24/(kinds of zones + 1) cells."""
+    if curator.zones is None:
+        return _plain(curator, CellCounts(grid), noise)
+    query = ZonedCells.of(grid.domain, grid.per_axis, curator.zones.regions)
+    keys = Keys(query.cell_of, curator.zones.rates[query.zone_of], grid.cells)
+    return KeptCounts(curator.release(query, noise).astype(np.float64), _scale(curator, query, noise), keys)
+
+
+def count_leaves_of(curator: Curator, leaves: TreeLeaves, noise: DiscreteLaplace) -> KeptCounts:
+    """Rows per leaf of a tree."""
+    if curator.zones is None:
+        return _plain(curator, leaves, noise)
+    lower, upper = leaves.tree.boxes(leaves.leaves)
+    possible = curator.zones.regions.possible_in(lower, upper)
+    noisy = _by_zone(curator, leaves, noise)[possible]
+    return KeptCounts(noisy, _scale(curator, leaves, noise), Keys.of(possible, curator.zones.rates))
+
+
+def count_places(
+    curator: Curator, query: Query, noise: DiscreteLaplace, places: Labels, *more: ArrayLike
+) -> KeptCounts:
+    """Rows per place, whatever places are; `more` are points of places that may be too small to be found."""
+    if curator.zones is None:
+        return _plain(curator, query, noise)
+    noisy, scale = _by_zone(curator, query, noise), _scale(curator, query, noise)
+    likely = _likely(curator, noisy, places, *more, scale=scale)
+    return KeptCounts(noisy[likely], scale, Keys.of(likely, curator.zones.rates))
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterSums:
+    """Noisy sums of clusters, as `VoronoiSums` reads them, for a search; and their noisy numbers of rows.
+
+    scales : of the noise in the number of rows behind a cluster's sums. kept : the noisy number of all kept rows.
+    """
+
+    sums: NDArray[np.int64] | Floats
+    counts: Floats
+    scales: Floats
+    kept: float
+
+
+def sum_clusters(curator: Curator, sums: VoronoiSums, noise: DiscreteLaplace) -> ClusterSums:
+    """Sums and counts of the rows nearest to each centre."""
+    scale = float(sums.sensitivity(curator.neighbours).l1 / (curator.domain.limit * noise.epsilon))
+    if curator.zones is None:
+        noisy = curator.release(sums, noise)
+        counts = sums.counts(noisy)
+        return ClusterSums(noisy, counts, np.full(len(counts), scale), float(counts.sum()))
+    table = _by_zone(curator, sums, noise).reshape(curator.zones.kinds, len(sums.centres), -1)
+    kept = table[:, :, -1] / curator.domain.limit
+    likely = _likely(curator, kept, lambda rows: nearest(rows, sums.centres), sums.centres, scale=scale)
+    counted = KeptCounts(kept[likely], scale, Keys.of(likely, curator.zones.rates))
+    search = counted.for_search()
+    assert search.keys is not None
+    added = [search.keys.add_up(column / search.keys.rate) for column in table[likely].T]
+    return ClusterSums(np.stack(added, axis=1).ravel(), counted.counts, search.scales, float(kept.sum()))
+
+
+def _by_zone(curator: Curator, query: Query, noise: DiscreteLaplace) -> Floats:
+    """(zones, numbers of the query), noisy."""
+    assert curator.zones is not None
+    noisy = curator.release(ByZone(query, curator.zones.regions), noise)
+    return noisy.reshape(curator.zones.kinds, -1).astype(np.float64)
+
+
+def _likely(curator: Curator, noisy: Floats, places: Labels, *more: ArrayLike, scale: float) -> NDArray[np.bool_]:
+    """Which pairs of a zone and a place rows can be in, by public points all over the domain."""
+    assert curator.zones is not None
+    regions, domain = curator.zones.regions, curator.domain
+    points = [domain.snap(each).astype(np.int32).T for each in more]
+    spots = np.ascontiguousarray(np.concatenate([regions.spots(), *points], axis=1))
+    return likely_pairs(noisy, places(spots), regions.index(spots).astype(np.int64), scale=scale)
+
+
+def _plain(curator: Curator, query: Query, noise: DiscreteLaplace) -> KeptCounts:
+    return KeptCounts(curator.release(query, noise).astype(np.float64), _scale(curator, query, noise))
+
+
+def _scale(curator: Curator, query: Query, noise: DiscreteLaplace) -> float:
+    return float(query.sensitivity(curator.neighbours).l1 / noise.epsilon)

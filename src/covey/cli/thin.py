@@ -1,0 +1,107 @@
+"""`covey thin`: a person thins their own track by their own zones, at home, before it is sent to anybody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from covey.cli.options import check_outputs
+from covey.errors import DataError, NotNumericError
+from covey.text import paragraph, plain, printable, show_table
+
+if TYPE_CHECKING:
+    from covey.fit.node import Upload
+
+TIMES = (0.5, 1, 2, 5)  # of --epsilon: for what else the collector may release
+ONE_UPLOAD = "every run throws new coins, and whoever chooses among several, or sends them all, breaks the promise"
+
+
+@click.command(short_help="Keep rows of your own zones at home, before you send a track.")
+@click.argument("track", metavar="TRACK")
+@click.option(
+    "--zones",
+    required=True,
+    metavar="FILE",
+    help="Your own GeoJSON polygons, each with a property epsilon, stricter than --epsilon. It stays at home.",
+)
+@click.option(
+    "--epsilon",
+    type=float,
+    required=True,
+    metavar="E",
+    help="Of all that the collector will release from the rows, together.",
+)
+@click.option("--out", required=True, metavar="FILE", help="The CSV file that you send. It must not be there yet.")
+@click.option("--lon", metavar="NAME", help="The column that is the longitude, if its name does not say it.")
+@click.option("--lat", metavar="NAME", help="The column that is the latitude, if its name does not say it.")
+@click.option("--force", is_flag=True, help="Replace --out, which then must not have been sent.")
+def thin(*, track: str, zones: str, epsilon: float, out: str, lon: str | None, lat: str | None, force: bool) -> None:
+    """Write the rows of TRACK that may leave: those in your zones are kept by coins, all others always.
+
+    TRACK is your own: a CSV, Parquet or Arrow file, GeoJSON points or a GPX track. Rows are sent whole, as they are.
+
+    \b
+    Example:
+      covey thin track.csv --zones mine.geojson --epsilon 1 --out upload.csv
+    """
+    if not out.lower().endswith(".csv"):
+        raise click.UsageError("--out: what is sent is a CSV file; let its name end in .csv")
+    check_outputs([out], inputs=[track, zones])
+    if Path(out).exists() and not force:
+        raise DataError(f"out: {out!r} is there already: {ONE_UPLOAD}. If it was not sent, --force replaces it")
+
+    from covey.files import write_whole
+    from covey.fit.node import thin_file
+
+    try:
+        upload = thin_file(track, zones, epsilon=epsilon, lon=lon, lat=lat)
+    except NotNumericError as error:
+        raise click.UsageError(f"--lon, --lat: {str(error).partition(': ')[2]}") from None
+    write_whole(out, upload.content)
+    show(upload, epsilon=epsilon, out=out, zones=zones)
+
+
+def show(upload: Upload, *, epsilon: float, out: str, zones: str) -> None:
+    """What its sender may know of it, and what they should."""
+    stay = upload.rows - upload.sent
+    click.echo(f"Rows: {upload.rows:,} read, {upload.sent:,} in {printable(out)}, {stay:,} stay at home.")
+    if upload.unplaced:
+        click.echo(f"Without a place on the map (no numbers, or no degrees), so never sent: {upload.unplaced:,}.")
+    click.echo()
+    show_table(
+        ["zone", "epsilon", "rate", "rows", "leave"],
+        [
+            [
+                ", ".join(each.names),
+                f"{float(each.epsilon):g}",
+                f"{each.words / 2**64:.4g}",
+                f"{each.rows:,}",
+                each.sent,
+            ]
+            for each in upload.shares
+        ],
+        right=(1, 2, 3, 4),
+    )
+    click.echo("\nThe epsilon that is promised to one row, by that of all releases together:")
+    totals = [times * epsilon for times in TIMES]
+    show_table(
+        ["zone", *(f"{total:g}" for total in totals)],
+        [
+            *(
+                [", ".join(each.names), *(plain(each.promised(total), up=True) for total in totals)]
+                for each in upload.shares
+            ),
+            ["elsewhere", *(f"{total:g}" for total in totals)],
+        ],
+        right=range(1, len(totals) + 1),
+    )
+    for words in (
+        f"{out} holds raw rows, for the collector: whoever receives it can read them, and may guess from a gap where a "
+        f"zone lies. The promise is about what is published from it later, with differential privacy for adding or "
+        "removing a row; it is for each row alone, and the rows of one person in a zone add up. A delta is promised "
+        "times the rate.",
+        f"Send one upload only: {ONE_UPLOAD}. Keep {zones} at home.",
+    ):
+        click.echo("\n" + paragraph(words))

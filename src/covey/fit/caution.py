@@ -1,0 +1,82 @@
+"""What a person should hear about a fit although it is allowed: by its request, and by what it released. Never by rows.
+
+Warnings of a request come before the charge: whoever turns `PrivacyWarning` into an error is stopped before paying.
+Those of a release never stop anything, since it is paid for.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from inspect import currentframe
+from pathlib import Path
+
+from covey.budget.accounting.promise import Promise
+from covey.errors import PrivacyWarning
+from covey.public import Person
+from covey.published.release import Release
+from covey.published.sentences import doubts
+from covey.published.show import at_an_end
+
+LARGE_EPSILON, LARGE_DELTA = 10, 1e-5
+_WHO = {"user", "person", "people", "driver", "rider", "passenger", "patient", "customer", "client", "member"}
+_WHO |= {"subject", "student", "employee", "visitor", "device", "phone", "imei", "uid", "account", "household"}
+_PACKAGE = str(Path(__file__).parents[1])
+
+
+def warn_before(promise: Promise, person: Person, *, columns: Sequence[str] | None, used: Sequence[str] | None) -> None:
+    """Warn of a request, if there is reason to. `columns` are those of the data, `used` those of the bounds."""
+    _warn(_of_request(promise, person, set(columns or ()) - set(used or ())))
+
+
+def warn_without_ledger() -> None:
+    """For Python: the command line prints the certificate, which says the same."""
+    _warn(
+        [
+            "ledger: none, so nothing adds up what all releases of these rows tell together; make one with "
+            "'covey ledger init', and name it here"
+        ]
+    )
+
+
+def warn_after(release: Release) -> None:
+    """Warn of what a release shows about itself: the fit is paid for, so that not even an error can stop it."""
+    for message in (*at_an_end(release), *doubts(release)):
+        with suppress(PrivacyWarning):
+            _warn([message])
+
+
+def _of_request(promise: Promise, person: Person, others: set[str]) -> Iterator[str]:
+    epsilon, delta = float(promise.epsilon), float(promise.delta)
+    if epsilon > LARGE_EPSILON:
+        yield (
+            f"epsilon: {epsilon:g} promises next to nothing: what is published may be e^{epsilon:g} times as likely "
+            "with somebody's data as without; usual values are 0.1 to 3"
+        )
+    if delta > LARGE_DELTA:
+        yield (
+            f"delta: with probability {delta:g} the promise may fail; take one well below 1 in the number of "
+            "rows, such as 1e-6"
+        )
+    if person.column is None and (ids := sorted(name for name in others if _names_people(name))):
+        yield (
+            f"person: column {ids[0]!r} looks like it says whose a row is; without it each row is protected for "
+            "itself, and somebody with many rows is not"
+        )
+
+
+def _names_people(name: str) -> bool:
+    """Whether a column's name has a word for people in it: user_id, driverId, "patient no."."""
+    words = [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)]
+    return any(form in _WHO for word in words for form in (word, word.removesuffix("s"), word.removesuffix("id")))
+
+
+def _warn(messages: Iterable[str]) -> None:
+    """Warnings at the line that called Covey, wherever inside they come up."""
+    frame, level = currentframe(), 0
+    while frame is not None and (level == 0 or frame.f_code.co_filename.startswith(_PACKAGE)):
+        frame, level = frame.f_back, level + 1
+    for message in messages:
+        warnings.warn(message, PrivacyWarning, stacklevel=level + 1)

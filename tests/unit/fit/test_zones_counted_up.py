@@ -1,0 +1,131 @@
+"""Rows that zones let through in part are counted up after the noise; where they are not, the certificate says so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from covey import Box, Coreset, KMeans, PrivateCoreset
+from covey.fit.fit import fit
+from covey.published.zones import COUNTED_UP, KEPT
+
+BOX = Box(lon=(-1, 1), lat=(-1, 1))
+ZONES = [(Box(lon=(-1, 0), lat=(-1, 0)), 0.1), (Box(lon=(0, 1), lat=(-1, 0)), 0.4)]
+PLACES = np.array([[-0.5, -0.5], [0.5, -0.5], [0.0, 0.6]])  # in either zone, and in none
+ROWS = (20_000, 10_000, 15_000)
+MANY = ("auto", "grid", "hybrid", "lloyd", "net-coreset", "ball-coreset")
+
+
+@pytest.fixture(scope="module")
+def rows() -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    points = [rng.normal(place, 0.08, (many, 2)) for place, many in zip(PLACES, ROWS, strict=True)]
+    return pd.DataFrame(np.concatenate(points), columns=["lon", "lat"]).assign(who=np.arange(sum(ROWS)))
+
+
+def in_order(release):
+    """Centres and sizes in the order of the places that they are nearest to."""
+    centres = np.array(release.centres)
+    order = np.square(PLACES[:, None] - centres).sum(axis=2).argmin(axis=1)
+    return centres[order], np.array(release.sizes)[order]
+
+
+@pytest.mark.parametrize("algorithm", MANY)
+def test_all_rows_of_zones_count(rows, algorithm):
+    release = fit(rows[["lon", "lat"]], k=3, epsilon=1.0, bounds=BOX, algorithm=algorithm, zones=ZONES, random_state=3)
+    centres, sizes = in_order(release)
+    assert centres == pytest.approx(PLACES, abs=0.15)
+    assert sizes == pytest.approx(ROWS, rel=0.25 if algorithm.endswith("coreset") else 0.12)
+    assert release.certificate.parameters["zones_note"].endswith(COUNTED_UP)
+
+
+@pytest.mark.parametrize("method", ["auto", "grid", "net", "ball"])
+def test_weights_of_coresets_count_all_rows(rows, method):
+    made = PrivateCoreset(epsilon=1.0, bounds=BOX, zones=ZONES, method=method, random_state=2).fit(rows[["lon", "lat"]])
+    coreset = made.coreset_
+    for place, many in zip(PLACES, ROWS, strict=True):
+        near = np.square(coreset.points - place).sum(axis=1) < 0.25
+        assert coreset.weights[near].sum() == pytest.approx(many, rel=0.2)
+
+
+@pytest.mark.parametrize("algorithm", ["genetic", "max-cover", "blocks"])
+def test_what_counts_kept_rows_says_so(rows, algorithm):
+    some = rows[["lon", "lat"]][::20]
+    settings = {"delta": 1e-6} if algorithm == "max-cover" else {}
+    release = fit(some, k=3, epsilon=1.0, bounds=BOX, algorithm=algorithm, zones=ZONES, random_state=3, **settings)
+    assert release.certificate.parameters["zones_note"].endswith(KEPT)
+    assert release.errors is None
+
+
+def test_people_are_kept_by_their_strictest_zone_so_nothing_is_divided_by_a_rows_own(rows):
+    """Everybody has a row in the strictest zone and one in none: by where rows are, one place would count them all."""
+    inside = rows[: ROWS[0]].assign(lon=-0.5, lat=-0.5)
+    both = pd.concat([inside, inside.assign(lon=0.0, lat=0.6)])
+    settings = {"k": 2, "epsilon": 2.0, "bounds": BOX, "person": "who", "rows_per_person": 2, "algorithm": "grid"}
+    release = fit(both, zones=ZONES, random_state=1, **settings)
+    kept = ROWS[0] * np.expm1(0.1) / np.expm1(2)
+    assert np.array(release.sizes) == pytest.approx([kept, kept], rel=0.4)
+    assert release.certificate.parameters["zones_note"].endswith(KEPT)
+    assert "not counted up" in release.certificate.parameters["not_told"]["errors"]
+
+
+def test_in_many_columns_auto_counts_kept_rows_and_says_so():
+    rows = np.random.default_rng(1).normal(0, 0.3, (4_000, 6))
+    zones = [(Box((-1, 0), *[(-1, 1)] * 5), 0.1)]
+    release = fit(rows, k=2, epsilon=1.0, bounds=(-1, 1), zones=zones, random_state=1)
+    assert release.certificate.parameters["zones_note"].endswith(KEPT)
+    assert "not counted up" in release.certificate.parameters["not_told"]["errors"]
+
+
+def test_a_grid_of_one_cell_takes_as_many_columns_as_there_are():
+    rows = np.random.default_rng(1).normal(0, 0.3, (500, 70))
+    zones = [(Box((-1, 0), *[(-1, 1)] * 69), 0.3)]
+    release = fit(rows, k=1, epsilon=1.0, bounds=(-1, 1), zones=zones, algorithm="grid", random_state=1)
+    assert release.sizes[0] == pytest.approx(500, abs=150)
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "grid", "lloyd"])
+def test_a_zone_that_lets_nearly_nobody_through_does_not_draw_centres(rows, algorithm):
+    """Its noise would stand for a million rows each."""
+    few = [(Box(lon=(-1, -0.8), lat=(-1, 1)), 1e-6)]
+    for seed in range(5):
+        found = KMeans(3, epsilon=1.0, bounds=BOX, algorithm=algorithm, zones=few, random_state=seed)
+        centres = np.array(found.fit(rows[["lon", "lat"]]).release_.centres)
+        if algorithm == "lloyd":  # it may stay where it started, but goes nowhere by noise
+            assert (centres[:, 0] > -0.9).all()
+        else:
+            away = np.square(PLACES[:, None] - centres).sum(axis=2).min(axis=1)
+            assert (away < 0.05).all()
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "grid"])
+def test_what_is_told_of_sizes_is_wider_in_zones_and_holds(rows, algorithm):
+    held = []
+    for seed in range(12):
+        model = KMeans(3, epsilon=1.0, bounds=BOX, algorithm=algorithm, zones=ZONES, random_state=seed)
+        release = model.fit(rows[["lon", "lat"]]).release_
+        order = np.square(PLACES[:, None] - np.array(release.centres)).sum(axis=2).argmin(axis=1)
+        intervals = release.size_intervals[order]
+        assert (np.diff(intervals[:2])[:, 0] > 1.3 * np.diff(intervals[2:])[0, 0]).all()
+        held += [low <= many <= high for (low, high), many in zip(intervals, ROWS, strict=True)]
+    assert np.mean(held) >= 0.75  # of 36 that hold nine times in ten, fewer than 27 one time in 10^4: and seeded
+
+
+def test_costs_are_not_told_and_a_grids_synopsis_is_a_coreset(rows):
+    asked = {"k": 3, "epsilon": 1.0, "bounds": BOX, "algorithm": "grid", "algorithm_params": {"keep_synopsis": True}}
+    release = fit(rows[["lon", "lat"]], zones=ZONES, random_state=1, **asked)
+    assert release.errors.costs is None
+    assert "noise of zones" in release.certificate.parameters["not_told"]["k-means cost"]
+    assert release.synopsis is None
+    coreset = Coreset.of(release)
+    assert coreset.noise is None
+    assert len(coreset.weights) == release.certificate.parameters["cells_per_axis"] ** 2
+    assert coreset.total == pytest.approx(sum(ROWS), rel=0.1)
+
+
+def test_full_errors_say_why_places_are_not_told(rows):
+    release = fit(rows[["lon", "lat"]], k=3, epsilon=1.0, bounds=BOX, zones=ZONES, random_state=1, errors="full")
+    assert "zones" in release.certificate.parameters["not_told"]["places"]
+    assert release.centre_radii is None
+    assert release.size_intervals is not None
