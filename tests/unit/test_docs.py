@@ -166,6 +166,17 @@ def test_what_the_readme_says_about_speed_was_measured():
     assert results["times_scikit_learn"]["auto"] < 1
 
 
+def test_what_the_guides_say_about_time_was_measured():
+    rows = json.loads(text("benchmarks/results/speed.json"))["table"]
+    sampled = [row for row in rows if row["part"] == "sample"]
+    assert len(sampled) == 3
+    for row in sampled:
+        line = f"| {row['work']} | {row['seconds']:.2g} | {row['peer']} | {row['peer_seconds']:.3g} |"
+        assert line in text("docs/guide/sampling.md")
+    auto, grid = (row["value"] for row in rows if row["part"] == "growth")
+    assert f"Time grows like n^{auto:.2f} (`auto`) and n^{grid:.2f} (`grid`)" in text("docs/guide/cluster.md")
+
+
 # --- completeness -----------------------------------------------------------------------------------------------------
 
 

@@ -5,26 +5,30 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.algorithms.kit import Outcome, learn_size
+from covey.algorithms.kit import Outcome, after_size, learn_size
 from covey.algorithms.local_search import MOST_SWAPS, Search, check_pairs, first_choice, usual_swaps
+from covey.algorithms.max_cover import Means, averages_of, means_of
 from covey.budget.accounting.plan import Plan, split
-from covey.checks import Whole
+from covey.checks import Flag, OneOf, Whole
+from covey.errors import ParameterError
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.tree import PrivTree
 from covey.post.distances import nearest
 from covey.post.starts import uniform_starts
 from covey.private.curator import Curator
-from covey.public import Domain
+from covey.public import Domain, Neighbours
 from covey.queries.projection import Projection
 from covey.queries.residuals import ResidualSums
 from covey.queries.tree import Nodes, Tree, TreeLeaves
 
 SHARES = (2, 1, 4, 3)  # of epsilon: the partition, the counts of its boxes, the local search, the means
+ROUND_SHARES = (6, 3, 12, 14, 21)  # the same before a last round: to both averages as much as max-cover gives them
 MOST_DIMENSIONS = 30
 MOST_CANDIDATES = 10_000
 
@@ -37,10 +41,13 @@ def jl_candidates(
     *,
     k: int,
     epsilon: Fraction,
+    delta: Fraction = Fraction(0),
     public_rng: np.random.Generator,
     dimensions: Annotated[int, Whole(1, MOST_DIMENSIONS)] | None = None,
     candidates: Annotated[int, Whole(2, MOST_CANDIDATES)] | None = None,
     swaps: Annotated[int, Whole(0, MOST_SWAPS)] | None = None,
+    averages: Annotated[str, OneOf("shortened", "sums", "noisy-avg")] | None = None,
+    final_round: Annotated[bool, Flag()] = True,
 ) -> Outcome:
     """k centres: rows are projected at random, candidate centres found where they are, k of them chosen, averaged.
 
@@ -48,6 +55,10 @@ def jl_candidates(
     after the number of rows: the splits of the partition are one event (noise/tree.md), the counts of its boxes another
     (queries/tree.md); the `swaps` + 1 picks of the local search share theirs (queries/swaps.md); one release of sums
     and counts in the full space, where a row's cluster is judged by its image (queries/residuals.md).
+
+    (epsilon, delta)-DP with a delta, the form of AAAI'21: averages are "sums" (Gaussian or Laplace noise, the lesser;
+    numbers of rows with Laplace noise) or "noisy-avg" (noise/noisy_average.md; add/remove only). Each release of them
+    is a plan of its own, also the `final_round` in the full space: epsilon and delta add up over plans.
 
     The projection is drawn without looking at rows, from a range that is public; what the search sees is cut to where
     the partition found rows. As published, counts are exact, the range is the data's own, and the parts add up to
@@ -57,21 +68,89 @@ def jl_candidates(
     wanted = min(max(candidates or max(64, 8 * k), 2 * k), MOST_CANDIDATES)
     many = usual_swaps(k) if swaps is None else swaps
     check_pairs(k=k, candidates=wanted)
-    size, left, told = learn_size(curator, epsilon)
+    parts, rounds = share_out(
+        after_size(epsilon, curator.neighbours),
+        delta,
+        k=k,
+        domain=curator.domain,
+        neighbours=curator.neighbours,
+        averages=averages,
+        final_round=final_round,
+    )
+    size, _, told = learn_size(curator, epsilon)
     size = max(size, 1)
-    for_tree, for_counts, for_search, for_means = split(left, *SHARES)
     q = min(d, dimensions or max(1, round(math.log(size) / 2)), MOST_DIMENSIONS)
-    splits, boxes = PrivTree(for_tree, fan_out=2 ** min(2, q), theta=size // wanted), DiscreteLaplace(for_counts)
-    search, noise = Search(for_search, many), DiscreteLaplace(for_means)
-    curator.reserve(Plan((splits.event(), boxes.event(), *search.events(), noise.event())))
+    splits, boxes = PrivTree(parts[0], fan_out=2 ** min(2, q), theta=size // wanted), DiscreteLaplace(parts[1])
+    search, noise = Search(parts[2], many), tuple(DiscreteLaplace(each) for each in parts[3:])
+    curator.reserve(Plan((splits.event(), boxes.event(), *search.events(), *(each.event() for each in noise))))
+    for means in rounds:
+        curator.reserve(means.plan())
     wide = random_projection(curator.domain, q, size=size, rng=public_rng)
-    found = _partition(curator, wide, splits, boxes, most=wanted, least=min(wanted, 2 * k), rng=public_rng)
+    image = curator.project(wide)
+    found = _partition(image, wide, splits, boxes, most=wanted, least=min(wanted, 2 * k), rng=public_rng)
     narrow, points = _cut_to(found, wide)
     start = first_choice(points, k, rng=public_rng)
-    chosen = search.run(curator.project(narrow), points, start, objective="k-means")
-    centres, sizes = _means(curator, wide, found, found.points[chosen], noise)
+    chosen = found.points[search.run(curator.project(narrow), points, start, objective="k-means")]
+    if noise:
+        centres, sizes = _means(curator, wide, found, chosen, noise[0])
+    else:
+        lifted = _inside(_lift(chosen, wide.matrix), curator.domain)
+        lower = None if q == d else lifted @ wide.matrix.T * (image.domain.limit / wide.half)
+        centres, sizes = averages_of(curator, lifted, rounds[0], rng=public_rng, within=(wide, image, lower))
+    for means in rounds[1:]:
+        centres, sizes = averages_of(curator, centres, means, rng=public_rng)
     notes = {"dimensions": q, "candidates": len(points), "swaps": many, "boxes": found.boxes, **told}
     return Outcome(centres, sizes, notes, not_told=LEFT)
+
+
+def share_out(
+    epsilon: Fraction,
+    delta: Fraction,
+    *,
+    k: int,
+    domain: Domain,
+    neighbours: Neighbours,
+    averages: str | None,
+    final_round: bool,
+) -> tuple[tuple[Fraction, ...], tuple[Means, ...]]:
+    """The epsilon of everything that is pure, in one plan, and averages that are plans of their own.
+
+    Shortened averages, usual without a delta, belong to the first. Others share delta equally; what has Laplace noise
+    leaves its part.
+    """
+    averages = averages or ("sums" if delta else "shortened")
+    if averages == "shortened":
+        return split(epsilon, *SHARES), ()
+    if averages == "noisy-avg" and (neighbours is not Neighbours.ADD_REMOVE or not delta):
+        raise ParameterError("averages", "'noisy-avg' is proven for add-remove, with a delta above 0")
+    parts = split(epsilon, *(ROUND_SHARES if final_round else (*ROUND_SHARES[:3], sum(ROUND_SHARES[3:]))))
+    each = delta / len(parts[3:])
+    means = partial(means_of, k=k, domain=domain, averages=averages, neighbours=neighbours)
+    return parts[:3], tuple(means(part, each) for part in parts[3:])
+
+
+def uses_delta(
+    *,
+    domain: Domain,
+    neighbours: Neighbours,
+    k: int,
+    epsilon: Fraction,
+    delta: Fraction,
+    averages: str | None,
+    final_round: bool,
+    **_own: Any,
+) -> bool:
+    """Whether an average takes noise that needs a delta: sums in few columns do not."""
+    _, rounds = share_out(
+        after_size(epsilon, neighbours),
+        delta,
+        k=k,
+        domain=domain,
+        neighbours=neighbours,
+        averages=averages,
+        final_round=final_round,
+    )
+    return any(each.delta for each in rounds)
 
 
 def random_projection(domain: Domain, q: int, *, size: int, rng: np.random.Generator) -> Projection:
@@ -100,7 +179,7 @@ class Found:
 
 
 def _partition(
-    curator: Curator,
+    image: Curator,
     wide: Projection,
     splits: PrivTree,
     noise: DiscreteLaplace,
@@ -110,7 +189,6 @@ def _partition(
     rng: np.random.Generator,
 ) -> Found:
     """The middles of the boxes that were split and are heavy by their noisy counts, the smallest ones first."""
-    image = curator.project(wide)
     tree = Tree(image.domain, axes_per_split=splits.fan_out.bit_length() - 1)
     leaves = TreeLeaves(tree, image.grow(tree, splits))
     counts = image.release(leaves, noise)

@@ -84,7 +84,7 @@ def max_cover(
     if averages == "noisy-avg" and neighbours is not Neighbours.ADD_REMOVE:
         raise ParameterError("averages", "'noisy-avg' is proven for add-remove only: use 'sums'")
     most = min(domain.dimension, dimensions or MOST_DIMENSIONS)
-    if offsets_in(most, _reach(most, growth)) > MOST_OFFSETS:  # before anything is paid
+    if offsets_in(most, reach_of(most, growth)) > MOST_OFFSETS:  # before anything is paid
         raise ParameterError("growth", f"more than 2^22 grid points would cover a row in {most} dimensions: raise it")
     left = after_size(epsilon, neighbours)
     shares = share_out(
@@ -117,11 +117,11 @@ def max_cover(
 
     lifted = _inside(projection.lift(found.centres), domain)
     lower_centres = None if len(projection.matrix) == domain.dimension else found.centres
-    centres, sizes = _averages(
+    centres, sizes = averages_of(
         curator, lifted, shares.means[0], rng=public_rng, within=(projection, narrow, lower_centres)
     )
     for means in shares.means[1:]:
-        centres, sizes = _averages(curator, centres, means, rng=public_rng)
+        centres, sizes = averages_of(curator, centres, means, rng=public_rng)
     notes = {
         "dimensions": len(projection.matrix),
         "growth": growth,
@@ -182,7 +182,7 @@ def share_out(
     parts = split(epsilon, *(SPLIT if final_round else (*SPLIT[:2], sum(SPLIT[2:]))))
     each = delta / 2 / (len(parts) - 2)
     means = tuple(
-        _means(part, each, k=k, domain=domain, neighbours=neighbours, averages=averages) for part in parts[2:]
+        means_of(part, each, k=k, domain=domain, neighbours=neighbours, averages=averages) for part in parts[2:]
     )
     rest = delta - sum((mean.delta for mean in means), Fraction(0))
     picks = CoverPicks.within(epsilon=parts[0], delta=rest, bound=bound, neighbours=neighbours)
@@ -190,7 +190,7 @@ def share_out(
     return Shares(picks, counts, means)
 
 
-def _means(
+def means_of(
     epsilon: Fraction, delta: Fraction, *, k: int, domain: Domain, neighbours: Neighbours, averages: str
 ) -> Means:
     """A fifth of epsilon for the numbers of rows, the rest for the sums, with Gaussian or Laplace noise: the lesser."""
@@ -201,6 +201,8 @@ def _means(
     laplace = DiscreteLaplace(sums)
     rough = ResidualSums(domain, origin, _radius(domain, "l1"), norm="l1")
     laplace.check(rough.sensitivity(neighbours))
+    if not delta:
+        return Means(epsilon, delta, laplace, DiscreteLaplace(counts))
     try:
         (multiplier,) = calibrate_gaussian(
             others=(DiscreteLaplace(counts).event(),), shares=(Fraction(1),), epsilon=epsilon, delta=delta
@@ -226,10 +228,10 @@ def cover_of(domain: Domain, *, size: int, growth: float, k: int) -> Cover:
     d = domain.dimension
     radii = [(1 + growth) ** i / size for i in range(math.ceil(math.log(2 * size) / math.log1p(growth)))]
     sides = tuple(max(1, round(growth * radius / math.sqrt(d) * domain.limit)) for radius in radii)
-    return Cover(domain, sides, _reach(d, growth), k * max(1, math.ceil(math.log(1 / growth))))
+    return Cover(domain, sides, reach_of(d, growth), k * max(1, math.ceil(math.log(1 / growth))))
 
 
-def _reach(d: int, growth: float) -> int:
+def reach_of(d: int, growth: float) -> int:
     """The largest squared distance, in sides, that is less than (radius + side·√d)²: the same for every radius."""
     return math.ceil(d * (1 + 1 / growth) ** 2 - 1e-9) - 1
 
@@ -254,7 +256,7 @@ def _projection(
     return Projection(whole, np.zeros(d), halves, domain)
 
 
-def _averages(
+def averages_of(
     curator: Curator,
     centres: Floats,
     means: Means,

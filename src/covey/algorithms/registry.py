@@ -20,6 +20,7 @@ from covey.algorithms.genetic import genetic
 from covey.algorithms.grid import grid
 from covey.algorithms.hybrid import hybrid
 from covey.algorithms.jl_candidates import jl_candidates
+from covey.algorithms.jl_candidates import uses_delta as means_use_delta
 from covey.algorithms.kit import Outcome
 from covey.algorithms.lloyd import lloyd
 from covey.algorithms.lloyd import uses_delta as lloyd_uses_delta
@@ -187,6 +188,9 @@ ALGORITHMS: dict[str, Algorithm] = {
             run=jl_candidates,
             summary="a random projection, private candidates, private swaps",
             paper="Balcan et al. 2017, made private",
+            guarantee="either",
+            uses_delta=means_use_delta,
+            variants=({}, {"averages": "sums"}, {"averages": "sums", "final_round": False}, {"averages": "shortened"}),
         ),
         Algorithm(
             name="sites",

@@ -30,7 +30,9 @@ Row = dict[str, Any]
 Results = dict[str, Any]
 Say = Callable[[str], None]
 Found = dict[str, list[tuple[Row, Answer]]]  # by figure: what the rows of a task share, and its answer
-HEADS = {"figure": "figure", "paper": "the paper says", "rule": "rule", "measured": "measured"}  # of a claim
+HEADS = {each: each for each in ("figure", "paper", "form", "rule", "measured")} | {
+    "paper": "the paper says"
+}  # of a claim
 
 
 @dataclass(frozen=True, kw_only=True)

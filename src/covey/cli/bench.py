@@ -69,6 +69,15 @@ def aaai21(**options: Any) -> None:
 
 
 @bench.command()
+@usual_options("blocki21")
+def blocki21(**options: Any) -> None:
+    """The statements of Blocki et al. 2021 on samples and groups. Interrupt it at any time; the next call goes on."""
+    from covey.bench.blocki21.run import PAPER
+
+    redo(PAPER, **options)
+
+
+@bench.command()
 @click.option(
     "--system",
     "systems",

@@ -182,6 +182,27 @@ MUTANTS = (
         killer=REPLAY + "[max-cover]",
     ),
     mutant(
+        "last-round-tells-the-rows",
+        "jl-candidates makes its last round if the exact number of rows is even",
+        "algorithms.jl_candidates:jl_candidates",
+        {
+            "for means in rounds[1:]:": (
+                "for means in rounds[1:][int(curator._engine.total(__import__('covey.queries.counts', fromlist=['x'])"
+                ".Count(curator.domain))[0]) % 2 :]:"
+            )
+        },
+        killer="audit/test_checks_averages.py::test_averages_ask_the_same_of_neighbours_and_move_no_further_than_they_say"
+        "[add-remove-sums-DiscreteGaussian-True]",
+        dies_of=("Diverged",),
+    ),
+    mutant(
+        "delta-for-every-average",
+        "each average of jl-candidates gets all of delta",
+        "algorithms.jl_candidates:share_out",
+        {"each = delta / len(parts[3:])": "each = delta"},
+        killer="unit/algorithms/test_jl_candidates.py::test_the_parts_of_epsilon_and_delta_never_exceed_them[100-l2-True]",
+    ),
+    mutant(
         "rounds-tell-the-rows",
         "ball-coreset takes as many balls as the exact number of rows allows",
         "algorithms.ball_coreset:ball_coreset",

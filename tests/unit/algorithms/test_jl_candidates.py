@@ -8,13 +8,16 @@ import numpy as np
 import pytest
 
 from covey import Ball, KMeans, ParameterError
-from covey.algorithms.jl_candidates import heights, random_projection, rows_of, split_nodes
+from covey.algorithms.jl_candidates import heights, random_projection, rows_of, share_out, split_nodes
 from covey.algorithms.registry import find
+from covey.budget.accounting.accountant import Cost
+from covey.fit.fit import fit
 from covey.post.random import public_rng
 from covey.public import Neighbours, resolve_bounds
 from covey.queries.tree import Nodes, Tree
 
-EPSILON = Fraction(7, 3)
+EPSILON, DELTA = Fraction(7, 3), Fraction(1, 10**6)
+ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
 
 
 @pytest.mark.parametrize("relation", list(Neighbours))
@@ -32,15 +35,81 @@ def test_all_of_epsilon_is_planned_and_drawn(curator_of, relation, n, d):
     assert outcome.sizes.shape == (3,)
 
 
-@pytest.mark.parametrize("d", [2, 8])
-def test_clear_clusters_are_found_with_a_generous_budget(d):
+@pytest.mark.parametrize(
+    ("relation", "own"),
+    [
+        (ADD, {}),
+        (REPLACE, {}),
+        (REPLACE, {"final_round": False}),
+        (ADD, {"averages": "noisy-avg"}),
+        (ADD, {"averages": "noisy-avg", "final_round": False}),
+    ],
+)
+@pytest.mark.parametrize("n", [0, 300])
+def test_with_a_delta_the_plans_add_up_to_both(curator_of, relation, own, n):
+    rows = np.random.default_rng(n).uniform(-1, 1, (n, 40))
+    curator = curator_of(rows, neighbours=relation, epsilon=EPSILON, delta=DELTA, seed=2)
+    outcome = find("jl-candidates").run(curator, k=3, epsilon=EPSILON, delta=DELTA, public_rng=public_rng(1), **own)
+    opened = curator._reserve.opened
+    assert opened.within(Cost(EPSILON, DELTA))
+    assert opened.delta == DELTA
+    assert float(EPSILON - opened.epsilon) < 1e-4  # Gaussian calibration rounds down
+    assert curator._reserve.remaining == ()
+    assert np.abs(outcome.centres).max() <= curator.domain.limit
+
+
+@pytest.mark.parametrize("final_round", [True, False])
+@pytest.mark.parametrize(("d", "norm"), [(2, "l1"), (100, "l2")])
+def test_the_parts_of_epsilon_and_delta_never_exceed_them(d, norm, final_round):
+    domain = resolve_bounds((-1, 1), names=None, width=d)
+    public = {"k": 3, "domain": domain, "neighbours": ADD, "final_round": final_round}
+    parts, rounds = share_out(EPSILON, DELTA, averages=None, **public)
+    assert sum(parts) + sum(each.epsilon for each in rounds) == EPSILON
+    assert [each.norm for each in rounds] == [norm] * (1 + final_round)
+    assert sum(each.delta for each in rounds) == (0 if norm == "l1" else DELTA)
+    assert share_out(EPSILON, Fraction(0), averages=None, **public)[1] == ()  # all of it in the first, pure plan
+
+
+@pytest.mark.parametrize(("own", "charged"), [({}, 1e-6), ({"averages": "shortened"}, 0.0)])
+def test_a_delta_that_no_average_uses_is_not_charged(own, charged):
+    rows = np.random.default_rng(1).uniform(-1, 1, (200, 40))
+    for d, spent in ((40, charged), (2, 0.0)):
+        given = {"k": 2, "epsilon": 1.0, "delta": 1e-6, "bounds": (-1, 1), "algorithm_params": own}
+        assert fit(rows[:, :d], algorithm="jl-candidates", **given).certificate.delta == spent
+
+
+@pytest.mark.parametrize("given", [{}, {"delta": 1e-6, "neighbours": "replace-one"}])
+def test_noisy_avg_is_refused_before_the_charge_where_it_is_not_proven(blobs, given):
+    charged = []
+    with pytest.raises(ParameterError, match="add-remove, with a delta"):
+        KMeans(
+            2,
+            bounds=(-1, 1),
+            algorithm="jl-candidates",
+            algorithm_params={"averages": "noisy-avg"},
+            progress=lambda *step: charged.append(step),
+            **given,
+        ).fit(blobs)
+    assert charged == []
+
+
+@pytest.mark.parametrize(("d", "own"), [(2, {}), (8, {}), (8, {"averages": "sums"}), (8, {"averages": "noisy-avg"})])
+def test_clear_clusters_are_found_with_a_generous_budget(d, own):
     rng = np.random.default_rng(1)
     middles = rng.choice([-0.6, 0.0, 0.6], (4, d))
     middles[:, 0] = [-0.7, -0.2, 0.3, 0.8]
     rows = middles[rng.integers(0, 4, 8000)] + rng.normal(0, 0.03, (8000, d))
     costs = []
     for seed in range(4):
-        model = KMeans(4, epsilon=200, bounds=(-1, 1), algorithm="jl-candidates", random_state=seed).fit(rows)
+        model = KMeans(
+            4,
+            epsilon=200,
+            delta=1e-4 if own else None,
+            bounds=(-1, 1),
+            algorithm="jl-candidates",
+            algorithm_params=own,
+            random_state=seed,
+        ).fit(rows)
         away = np.square(rows[:, None] - model.cluster_centers_).sum(axis=2).min(axis=1)
         costs.append(float(away.mean()) / float(rows.var(axis=0).sum()))
         assert sum(model.release_.sizes) == pytest.approx(8000, abs=200)
@@ -120,7 +189,8 @@ def test_split_boxes_equal_their_twin():
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("dimensions", 0), ("dimensions", 31), ("candidates", 1), ("swaps", -1), ("swaps", "few")]
+    ("name", "value"),
+    [("dimensions", 0), ("dimensions", 31), ("candidates", 1), ("swaps", -1), ("swaps", "few"), ("averages", "mean")],
 )
 def test_wrong_parameters_are_named_before_the_charge(blobs, name, value):
     charged = []
@@ -138,6 +208,8 @@ def test_wrong_parameters_are_named_before_the_charge(blobs, name, value):
 
 @pytest.mark.parametrize("epsilon", [1e-6, 1e4])
 @pytest.mark.parametrize("bounds", [(-1, 1), Ball(1.0)], ids=["box", "ball"])
-def test_every_epsilon_works(blobs, epsilon, bounds):
-    model = KMeans(2, epsilon=epsilon, bounds=bounds, algorithm="jl-candidates").fit(blobs)
+@pytest.mark.parametrize("given", [{}, {"delta": 1e-6}])
+def test_every_epsilon_works(blobs, epsilon, bounds, given):
+    rows = np.tile(blobs, 15)  # columns enough for Gaussian noise
+    model = KMeans(2, epsilon=epsilon, bounds=bounds, algorithm="jl-candidates", **given).fit(rows if given else blobs)
     assert np.isfinite(model.cluster_centers_).all()

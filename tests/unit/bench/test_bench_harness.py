@@ -9,6 +9,8 @@ import pytest
 
 from covey.bench import harness
 from covey.bench.aaai21 import run as aaai21
+from covey.bench.blocki21 import claims as blocki21_claims
+from covey.bench.blocki21 import run as blocki21
 from covey.bench.coverage import bars
 from covey.bench.coverage import run as coverage
 from covey.bench.harness import Experiment, Paper
@@ -20,7 +22,13 @@ from covey.bench.utility import run as utility
 from covey.bench.utility.report import markdown
 
 RESULTS = Path(__file__).parents[3] / "benchmarks" / "results"
-PAPERS = {"su16": su16.PAPER, "ipsn17": ipsn17.PAPER, "aaai21": aaai21.PAPER, "coverage": coverage.PAPER}
+PAPERS = {
+    "su16": su16.PAPER,
+    "ipsn17": ipsn17.PAPER,
+    "aaai21": aaai21.PAPER,
+    "blocki21": blocki21.PAPER,
+    "coverage": coverage.PAPER,
+}
 
 
 def no_matplotlib(_):
@@ -91,6 +99,7 @@ def test_verdicts_on_what_was_measured_come_out_the_same():
     for name, judged in (
         ("su16", lambda results: judge(results["figures"], results["forced"])),
         ("aaai21", lambda results: aaai21.judge(results["figures"]["figure1"])),
+        ("blocki21", lambda results: blocki21_claims.judge(results["figures"])),
     ):
         results = json.loads((RESULTS / name / "results.json").read_text())
         assert judged(results) == results["claims"]

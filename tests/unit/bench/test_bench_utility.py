@@ -302,6 +302,10 @@ def test_the_speed_of_everything_in_small(tmp_path: Path, monkeypatch: pytest.Mo
     assert any("growth" in each for each in works)
     assert any("noise" in each for each in works)
     assert all(row["met"] is None for row in results["table"])  # goals are for the full sizes
+    speed.run(data=None, out=out, quick=True, parts=["noise"], with_diffprivlib=False, say=lambda _: None)
+    again = json.loads(out.read_text())
+    assert [row["work"] for row in again["table"]] == works  # one part is measured again, the others are kept
+    assert again["table"][:-1] == results["table"][:-1]
     with pytest.raises(ParameterError, match="parts"):
         speed.run(data=None, out=out, quick=True, parts=["x"], with_diffprivlib=False, say=lambda _: None)
 

@@ -13,6 +13,8 @@ STYLES: dict[str, tuple[str, str, str]] = {  # colour (told apart by the colour-
     "max-cover, exact bound": ("#0072B2", "", ":"),
     "max-cover, NOISY-AVG": ("#56B4E9", "^", "--"),
     "jl-candidates": ("#D55E00", "s", "-"),
+    "jl-candidates, NOISY-AVG": ("#E69F00", "P", "--"),
+    "jl-candidates, pure ε": ("#CC79A7", "x", ":"),
     "lloyd": ("#7F7F7F", "v", "-"),
     "auto": ("#009E73", "D", "-"),
     "k-means (not private)": (INK, "", "--"),
@@ -34,7 +36,7 @@ def curves(rows: Sequence[Row], *, note: str) -> bytes:
     lines: dict[str, Any] = {}
     for panel, name in zip(panels, names, strict=True):
         for system, (colour, marker, dash) in STYLES.items():
-            own = [row for row in rows if (row["set"], row["algorithm"]) == (name, system) and row["cost"] is not None]
+            own = [row for row in rows if (row["set"], row["algorithm"]) == (name, system)]
             if own:
                 own.sort(key=lambda row: row["k"])
                 lines[system] = panel.errorbar(
@@ -66,7 +68,8 @@ def growth(rows: Sequence[Row]) -> bytes:
             (1 / row[what] if what == "growth" else row[what], row["cpu"]) for row in rows if row["what"] == what
         )
         panel.plot(*zip(*own, strict=True), color="#0072B2", marker="o", linewidth=1.5)
-        panel.set(xscale="linear" if what == "dimensions" else "log", yscale="log", xlabel=title)
+        panel.set(xscale="linear" if what == "dimensions" else "log", xlabel=title)
+        log_axis(panel, few=6, digits=2)
         panel.set_xticks([x for x, _ in own], [f"{x:,.3g}" if x < 1000 else f"{x:,.0f}" for x, _ in own])
         panel.minorticks_off()
     panels[0].set_ylabel("CPU seconds (one core)")

@@ -265,21 +265,30 @@ def run(
     with_diffprivlib: bool,
     say: Callable[[str], None],
 ) -> None:
-    """Measure the parts and write one JSON document; every line is printed when it is known."""
+    """Measure the parts and write one JSON document, with other parts as they were; lines are printed when known."""
     for name in parts:
         if name not in PARTS:
             raise ParameterError("parts", f"{name!r} is none of {', '.join(PARTS)}")
     settings, load = QUICK if quick else Settings(), os.getloadavg()[0]
     python = diffprivlib_python(say) if with_diffprivlib else None
-    table: list[Row] = []
+    table = measured_before(out, parts, quick=quick)
     for name in parts or PARTS:
         for row in PARTS[name](settings, data=data, quick=quick, python=python, say=say):
             if quick:
                 row["goal"] = row["met"] = None  # goals are for the full sizes
-            table.append(row)
+            table.append({"part": name, **row})
             say(in_words(row))
+    table.sort(key=lambda row: list(PARTS).index(row["part"]))
     write_whole(out, (json.dumps(document(table, settings, quick=quick, load=load), indent=1) + "\n").encode())
     say(f"Wrote {out.name}")
+
+
+def measured_before(out: Path, parts: Sequence[str], *, quick: bool) -> list[Row]:
+    """What a file of results holds of other parts, if some are measured again."""
+    if not parts or not out.exists():
+        return []
+    before = json.loads(out.read_text())
+    return [row for row in before["table"] if before["quick"] is quick and row["part"] not in parts]
 
 
 def document(table: Sequence[Row], settings: Settings, *, quick: bool, load: float) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""The statements of Blocki, Grigorescu and Mukherjee 2021 on sampling and groups, measured."""
