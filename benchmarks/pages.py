@@ -119,6 +119,19 @@ def forecast_sentence() -> str:
     )
 
 
+# --- zones ------------------------------------------------------------------------------------------------------------
+
+
+def zones() -> str:
+    """Costs with the stricter of the zones, as multiples of those without any."""
+    found = results("zones/zones.json")["found"]
+    means = [
+        [name, *(f"{own[f'{way}, 0.1']['mean']:.3f}" for way in ("kept rows", "counted up"))]
+        for name, own in found.items()
+    ]
+    return markdown_table(["", "kept rows alone", "counted up"], means)
+
+
 # --- speed ------------------------------------------------------------------------------------------------------------
 
 
@@ -238,6 +251,7 @@ def ipsn17_runs() -> str:
 
 
 VIEWS: dict[str, Callable[[], str]] = {
+    "zones": zones,
     "utility": utility,
     "utility-sentence": utility_sentence,
     "forecast": forecast,

@@ -73,8 +73,6 @@ def test_verdicts_follow_their_rules(private, expected):
 def test_the_page_shows_what_was_measured():
     root = Path(__file__).parents[3]
     page = (root / "docs" / "papers" / "aaai21.md").read_text(encoding="utf-8")
-    for name in ("claims.md", "costs.md", "times.md"):
-        assert (root / "benchmarks" / "results" / "aaai21" / name).read_text(encoding="utf-8") in page
     for name in ("figure1", "growth"):
         assert f"../../benchmarks/results/aaai21/{name}.png" in page
 
