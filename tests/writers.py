@@ -19,6 +19,8 @@ import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet as pq
 
+from covey import File
+
 Columns = dict[str, list[Any]]
 
 
@@ -83,6 +85,17 @@ def packed_by_arrow(codec: str, text: bytes) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
+def recoded(encoding: str, write: Callable[[Columns, Path], None], columns: Columns, path: Path) -> None:
+    """What a writer of UTF-8 writes, in another encoding: as Excel saves "Unicode text"."""
+    write(columns, path)
+    path.write_bytes(path.read_bytes().decode().encode(encoding))
+
+
+def below_a_title(write: Callable[[Columns, Path], None], columns: Columns, path: Path) -> None:
+    write(columns, path)
+    path.write_bytes(b'Trips, of "the" city\n\n' + b"x" * 200_000 + b'"\n' + path.read_bytes())
+
+
 CSV: dict[str, tuple[str, Callable[[Columns, Path], None]]] = {  # the end of the file's name, and who writes it
     "csv": (".csv", python_csv),
     "csv-all": (".csv", partial(python_csv, quoting=csv.QUOTE_ALL, lineterminator="\n")),
@@ -113,6 +126,25 @@ def write_csv(writer: str, columns: Columns, folder: Path) -> Path:
     return path
 
 
+DIALECTS: dict[str, tuple[str, Callable[[Columns, Path], None], dict[str, Any]]] = {  # and what a reader is told
+    "semicolons": (".csv", partial(python_csv, delimiter=";"), {}),
+    "tabs": (".csv", partial(python_csv, dialect="excel-tab"), {}),
+    "bars": (".csv", partial(polars_csv, separator="|"), {}),
+    "decimal-commas": (".csv", partial(pandas_csv, sep=";", decimal=","), {"decimal": ","}),
+    "carets": (".csv", partial(pandas_csv, sep="^", decimal=","), {"delimiter": "^", "decimal": ","}),
+    "utf-16": (".csv", partial(recoded, "utf-16", partial(python_csv, delimiter="\t")), {"encoding": "utf-16"}),
+    "utf-16-be": (".csv", partial(recoded, "utf-16-be", python_csv), {"encoding": "utf-16-be"}),
+    "title": (".csv", partial(below_a_title, python_csv), {"header_line": 4}),
+}
+
+
+def write_dialect(writer: str, columns: Columns, folder: Path) -> File:
+    ending, write, told = DIALECTS[writer]
+    path = folder / f"rows{ending}"
+    write(columns, path)
+    return File(path, **told)
+
+
 def parquet_file(columns: Columns, folder: Path) -> Path:
     pq.write_table(as_arrow(columns), folder / "rows.parquet", row_group_size=2)
     return folder / "rows.parquet"
@@ -130,4 +162,8 @@ OTHERS: dict[str, Callable[[Columns, Path], Any]] = {
     "polars-frame": lambda columns, _: as_polars(columns),
     "arrow-table": lambda columns, _: as_arrow(columns),
 }
-EVERY: dict[str, Callable[[Columns, Path], Any]] = {name: partial(write_csv, name) for name in CSV} | OTHERS
+EVERY: dict[str, Callable[[Columns, Path], Any]] = {
+    **{name: partial(write_csv, name) for name in CSV},
+    **{name: partial(write_dialect, name) for name in DIALECTS},
+    **OTHERS,
+}

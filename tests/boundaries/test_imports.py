@@ -55,6 +55,7 @@ LIBRARIES = {  # a library of rows: the files that may import it
         "private/engines/spark.py",
         "private/narrowed/spark.py",
         "private/tables/frames.py",
+        "private/tables/text.py",
         "published/coreset/files.py",
         "bench/sets.py",
     ),

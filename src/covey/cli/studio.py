@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from covey.cli.data import takes_data
 from covey.cli.options import read_bounds
 from covey.errors import DataError
+from covey.files import File
 from covey.text import printable
 
 if TYPE_CHECKING:
@@ -62,8 +64,9 @@ if TYPE_CHECKING:
 )
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Repeatable noise for tests: NOT PRIVATE.")
 @click.option("--allow-seeded", is_flag=True, help="Let a look made with --seed be published.")
-def studio(*, data: str | None, demo: bool, ledger_file: str | None, no_browser: bool, **options: Any) -> None:
-    """See what each privacy level would publish of DATA, a CSV or Parquet file; choose one; publish it.
+@takes_data
+def studio(*, data: File | None, demo: bool, ledger_file: str | None, no_browser: bool, **options: Any) -> None:
+    """See what each privacy level would publish of DATA, a file; choose one; publish it.
 
     Without DATA the page takes an upload. The address that is printed holds a secret token: whoever has it may use the
     studio. Stop it with Ctrl-C.
@@ -95,7 +98,7 @@ def studio(*, data: str | None, demo: bool, ledger_file: str | None, no_browser:
 
 
 def make_settings(
-    data: str | None,
+    data: File | None,
     demo: bool,
     ledger_file: str | None,
     *,

@@ -118,7 +118,7 @@ def _fit(
         promise=request.promise,
         zones=None if zoned is None else zoned.promises(request.promise),
         purpose=f"{request.objective} with {request.algorithm.name}, k = {request.k}",
-        fingerprint=request.fingerprint(domain, seed=seed, zones=zoned),
+        fingerprint=request.fingerprint(domain, seed=seed, zones=zoned, reading=table.reading),
         numbers=(request.k + 2) * domain.dimension,
         seed=seed,
     )
@@ -178,7 +178,9 @@ class Request:
             return self
         return replace(self, delta=Fraction(0))
 
-    def fingerprint(self, domain: Domain, *, seed: int | None, zones: Thinning | None = None) -> str:
+    def fingerprint(
+        self, domain: Domain, *, seed: int | None, zones: Thinning | None = None, reading: Mapping[str, Any] = {}
+    ) -> str:
         """Every parameter in one canonical text: what an idempotency key is bound to."""
         fields = {
             "k": self.k,
@@ -196,6 +198,7 @@ class Request:
             **({} if self.errors == "quick" else {"errors": self.errors}),
             **({} if self.choice is None else {"choice": self.choice}),
             **({} if zones is None else {"zones": zones.fingerprint}),
+            **({} if not reading else {"reading": dict(reading)}),
         }
         return json.dumps(fields, sort_keys=True)
 

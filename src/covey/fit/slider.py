@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -132,7 +132,7 @@ def fit_levels(
         promise=promise,
         zones=None if thinning is None else thinning.promises(promise),
         purpose=f"all {len(checked)} privacy levels of a histogram",
-        fingerprint=_fingerprint(checked, domain, who, side=side, thinning=thinning, seed=seed),
+        fingerprint=_fingerprint(checked, domain, who, side=side, thinning=thinning, seed=seed, reading=table.reading),
         numbers=len(checked) * (side or MOST_PER_AXIS[domain.dimension]) ** domain.dimension,
         seed=seed,
     )
@@ -273,6 +273,7 @@ def _fingerprint(
     side: int | None,
     thinning: Thinning | None,
     seed: int | None,
+    reading: Mapping[str, Any],
 ) -> str:
     fields = {
         "levels": [[each.name, str(amount("epsilon", each.epsilon))] for each in levels],
@@ -282,5 +283,6 @@ def _fingerprint(
         "zones": None if thinning is None else thinning.fingerprint,
         "seed": seed,
         **({} if person.column is None else {"person": [person.column, person.rows]}),
+        **({} if not reading else {"reading": dict(reading)}),
     }
     return json.dumps(fields, sort_keys=True)

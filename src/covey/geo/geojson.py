@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from covey.checks import LATITUDE, LONGITUDE
 from covey.errors import FormatError, ParameterError
 from covey.geo.rings import area, check_rings
 
-LONGITUDE = ("lon", "lng", "long", "longitude", "x_lon")
-LATITUDE = ("lat", "latitude", "y_lat")
 _BORDER = 1e-12  # of the largest coordinate: a point this near to a border lies on it
 _BLOCK = 1 << 20  # points x edges looked at together
 _FARTHEST = 1e100  # no coordinate of anything, but its square is still a number

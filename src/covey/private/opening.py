@@ -6,6 +6,7 @@ from os import PathLike
 from typing import Any
 
 from covey.errors import ParameterError
+from covey.files import File
 from covey.private.tables.base import Table
 from covey.private.tables.frames import open_table
 
@@ -13,6 +14,8 @@ from covey.private.tables.frames import open_table
 def open_data(data: Any, *, engine: str) -> Table:
     """The table behind any data; a path is read by Spark where that is the engine."""
     if engine == "spark" and isinstance(data, str | PathLike):
+        if isinstance(data, File) and data.given:
+            raise ParameterError(next(iter(data.given)), "says how Covey reads a file; Spark reads it in its own way")
         table: Table = _spark().open_path(data)
         return table
     return open_table(data)

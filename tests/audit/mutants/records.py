@@ -25,7 +25,7 @@ MUTANTS = (
         "long-record-cut",
         "a record that is too long ends at the limit, and its rest is read as other people's rows",
         READER + "blocks",
-        {"rest = _shortened(rest)": "rest = rest[:0]"},
+        {"rest = _shortened(rest, comma)": "rest = rest[:0]"},
         killer=RECORDS + "test_a_record_beyond_the_limit_is_one_row_of_missing_values_that_nobody_owns[csv]",
     ),
     mutant(

@@ -14,7 +14,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from covey.errors import DataError, NotNumericError
-from covey.private.tables.csv.reader import NUMBER, separate
+from covey.private.tables.csv.header import NUMBER
+from covey.private.tables.csv.reader import separate
 from covey.private.tables.csv.records import LONGEST_HEADER, LONGEST_RECORD, marks, record_ends
 from covey.private.tables.files import open_file
 

@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from covey.files import File
 from covey.private.engines.base import Sealed
 from covey.private.tables.base import piece_rows
 from covey.private.tables.frames import arrow_is_numeric
@@ -25,6 +26,8 @@ BUFFER = 2**20  # of a column that is streamed
 
 class SchemaPart(Sealed):
     """A file with a schema."""
+
+    typed = True
 
     def __init__(self, path: Path, schema: Any) -> None:
         self.path = path
@@ -43,13 +46,13 @@ class SchemaPart(Sealed):
 
 
 class ParquetPart(SchemaPart):
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, source: File) -> None:  # noqa: ARG002
         with pq.ParquetFile(path) as file:
             self._footer = file.metadata
             super().__init__(path, file.schema_arrow)
 
-    def tasks(self, columns: Sequence[str], *, person: str | None = None) -> Iterator[Task]:
-        wanted = list(dict.fromkeys([*columns, *([] if person is None else [person])]))
+    def tasks(self, columns: Sequence[str], *, texts: Sequence[str] = ()) -> Iterator[Task]:
+        wanted = list(dict.fromkeys([*columns, *texts]))
         enough, leaves = piece_rows(len(wanted)), self._leaves(wanted)
         together: list[int] = []
         held = 0
@@ -97,13 +100,13 @@ class ParquetPart(SchemaPart):
 class ArrowPart(SchemaPart):
     """An Arrow IPC file, also called Feather version 2."""
 
-    def __init__(self, path: Path) -> None:
-        with pa.OSFile(str(path)) as source, pa.ipc.open_file(source) as file:
+    def __init__(self, path: Path, source: File) -> None:  # noqa: ARG002
+        with pa.OSFile(str(path)) as content, pa.ipc.open_file(content) as file:
             self._batches = file.num_record_batches
             super().__init__(path, file.schema)
 
-    def tasks(self, columns: Sequence[str], *, person: str | None = None) -> Iterator[Task]:
-        wanted = {*columns, *([] if person is None else [person])}
+    def tasks(self, columns: Sequence[str], *, texts: Sequence[str] = ()) -> Iterator[Task]:
+        wanted = {*columns, *texts}
         step = piece_rows(len(wanted))
         for batch in self._read([i for i, name in enumerate(self.names) if name in wanted]):
             for start in range(0, batch.num_rows, step):

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from covey.checks import no_column
 from covey.errors import ParameterError
 
 Ids = Any  # a pyarrow.Array of int64 or large_binary
@@ -29,7 +30,7 @@ PLAIN = pa.large_binary()
 def check_name(person: str, names: Sequence[str]) -> None:
     """Refuse a column that is not there, or is there twice."""
     if names.count(person) == 0:
-        raise ParameterError("person", f"the data has no column {person!r}; it has {', '.join(map(repr, names))}")
+        raise ParameterError("person", no_column(person, names))
     if names.count(person) > 1:
         raise ParameterError("person", f"the data has several columns {person!r}; give each a name of its own")
 

@@ -1,0 +1,60 @@
+"""The text of a file as UTF-8 bytes, streamed: decompressed by the ending of its name, and decoded as it was declared.
+
+Letters that the encoding does not have are replaced: no row is an error. Each is read by itself, so that none changes
+how the rest is read.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import lzma
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+
+from covey.files import File
+
+STREAMS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+BUFFER = 2**16
+
+
+def opened(path: Path, source: File) -> Any:
+    """The text of a file, as bytes in UTF-8."""
+    text = _unpacked(path, Path(source.format or path.name).suffix.lower())
+    return text if source.encoding == "utf-8" else io.BufferedReader(Transcoded(text, source.encoding), BUFFER)
+
+
+def _unpacked(path: Path, ending: str) -> Any:
+    if ending == ".xz":
+        return lzma.open(path)
+    if ending in STREAMS:
+        return io.BufferedReader(pa.input_stream(str(path), compression=STREAMS[ending]), BUFFER)
+    return path.open("rb")
+
+
+class Transcoded(io.RawIOBase):
+    """Bytes of another encoding, read as UTF-8."""
+
+    def __init__(self, source: IO[bytes], encoding: str) -> None:
+        self._source = source
+        self._decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+        self._left = b""
+        self._over = False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._left and not self._over:
+            block = self._source.read(BUFFER)
+            self._over = not block
+            self._left = self._decoder.decode(block, final=self._over).encode()
+        size = min(len(buffer), len(self._left))
+        buffer[:size], self._left = self._left[:size], self._left[size:]
+        return size
+
+    def close(self) -> None:
+        self._source.close()
+        super().close()
