@@ -18,7 +18,8 @@ from covey.files import File
 from covey.private.engines.base import Sealed
 from covey.private.tables.base import piece_rows
 from covey.private.tables.frames import arrow_is_numeric
-from covey.private.tables.one_file import Task
+from covey.private.tables.one_file import Task, held
+from covey.private.tables.points import geometry_in
 
 MOST_BYTES = 2**25  # that a thread reads at once
 BUFFER = 2**20  # of a column that is streamed
@@ -33,6 +34,13 @@ class SchemaPart(Sealed):
         self.path = path
         self._schema = schema
         self.names = tuple(schema.names)
+
+    @property
+    def geometry(self) -> tuple[str, tuple[str, str]] | None:
+        return geometry_in(self._schema)
+
+    def first_cells(self, name: str) -> Any:
+        return pa.nulls(0, self.kind(name))
 
     def kind(self, name: str) -> Any:
         return self._schema.field(self.names.index(name)).type
@@ -80,7 +88,7 @@ class ParquetPart(SchemaPart):
     def _stream(self, group: int, wanted: list[str]) -> Iterator[Task]:
         with pq.ParquetFile(self.path, metadata=self._footer, buffer_size=BUFFER, pre_buffer=False) as file:
             for batch in file.iter_batches(batch_size=piece_rows(len(wanted)), row_groups=[group], columns=wanted):
-                yield _held(batch)
+                yield held(batch)
 
     def _leaves(self, wanted: Sequence[str]) -> list[int]:
         """The columns of the footer that belong to those of the table; those of a structure are several."""
@@ -110,7 +118,7 @@ class ArrowPart(SchemaPart):
         step = piece_rows(len(wanted))
         for batch in self._read([i for i, name in enumerate(self.names) if name in wanted]):
             for start in range(0, batch.num_rows, step):
-                yield _held(batch.slice(start, step))
+                yield held(batch.slice(start, step))
 
     def _read(self, fields: list[int]) -> Iterator[Any]:
         """Ordinary batches are copied: a file that shrinks would end the process if it were mapped."""
@@ -123,8 +131,3 @@ class ArrowPart(SchemaPart):
 
     def rows(self) -> int:
         return sum(batch.num_rows for batch in self._read([0]))
-
-
-def _held(batch: Any) -> Task:
-    """A piece whose bytes are there already."""
-    return Task(lambda: batch.num_rows, lambda: batch)

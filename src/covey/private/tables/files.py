@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import lzma
 import os
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
+from zipfile import BadZipFile
 
 import numpy as np
 import pyarrow as pa
@@ -29,8 +31,9 @@ from covey.private.tables.formats import Format, as_file, check_options
 from covey.private.tables.frames import arrow_numbers
 from covey.private.tables.ids import PLAIN, Ids, PieceWithIds, arrow_ids, check_name, family_of
 from covey.private.tables.one_file import Part, Task
+from covey.private.tables.points import with_points
 
-DAMAGED = (OSError, EOFError, lzma.LZMAError, pa.ArrowException, UnicodeDecodeError)
+DAMAGED = (OSError, EOFError, lzma.LZMAError, zlib.error, BadZipFile, pa.ArrowException, UnicodeError)
 
 T = TypeVar("T")
 
@@ -42,19 +45,24 @@ def open_file(path: str | os.PathLike[str]) -> FileTable:
     reader = found.format.open()
     with ThreadPoolExecutor(cores()) as pool:  # a thousand footers take a while
         files = list(pool.map(partial(_open, found.format, reader, source), found.files))
-    check_distinct((file.part.path, file.stamp) for file in files)
+    check_distinct((file.part.path, file.stamps[file.part.path]) for file in files)
     return FileTable(found, files, source)
 
 
 class OneFile(NamedTuple):
     part: Part
-    stamp: Stamp
+    stamps: dict[Path, Stamp]  # of the file itself, and of those that belong to it
+
+    def check(self) -> None:
+        """Refuse a file that is not as it was when it was opened."""
+        for path, known in self.stamps.items():
+            check_stamp(path, known)
 
 
 def _open(kind: Format, reader: Callable[[Path, File], Part], source: File, path: Path) -> OneFile:
     try:
-        known = stamp(path)
-        return OneFile(reader(path, source), known)
+        known = {each: stamp(each) for each in (path, *kind.belongs(path))}
+        return OneFile(with_points(reader(path, source), source), known)
     except DAMAGED:
         raise DataError(f"data: {str(path)!r} cannot be read as a {kind.name} file; it may be damaged") from None
 
@@ -92,7 +100,7 @@ class FileTable(Table):
 
     def check_unchanged(self) -> None:
         for file in self._files:
-            check_stamp(file.part.path, file.stamp)
+            file.check()
 
     def check_numeric(self, columns: Sequence[str] | None) -> None:
         chosen = list(columns or self.names)
@@ -185,7 +193,7 @@ class FileTable(Table):
                 chosen = own if least else file.part.names[:1]
                 for task in file.part.tasks(chosen, texts=[] if asked is None else [asked]):
                     yield number, task
-                    check_stamp(file.part.path, file.stamp)  # before more is touched: it may be mapped into memory
+                    file.check()  # before more is touched: it may be mapped into memory
         self.check_unchanged()
 
     def _numbers(
@@ -203,7 +211,7 @@ class FileTable(Table):
 
     def _read(self, number: int, task: Task, columns: list[str], places: Places | None = None) -> list[Any]:
         file = self._files[number]
-        check_stamp(file.part.path, file.stamp)
+        file.check()
         with self._same_file(file):
             batch = task.read()
             if places is not None:
@@ -219,9 +227,9 @@ class FileTable(Table):
         try:
             yield
         except DAMAGED:
-            check_stamp(file.part.path, file.stamp)
+            file.check()
             raise _broken(file.part.path) from None
-        check_stamp(file.part.path, file.stamp)
+        file.check()
 
 
 class Walk:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from covey.errors import DataError
 from covey.files import File
-from covey.private.tables.formats import Format, as_file, format_of
+from covey.private.tables.formats import FORMATS, Format, as_file, format_of
 
 IGNORED = (".", "_")  # how names begin that writers of data sets keep for themselves
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
@@ -90,7 +90,9 @@ def is_pattern(path: str | os.PathLike[str]) -> bool:
 
 
 def _several(files: Iterable[Path], base: Path, source: File, where: str) -> FileSet:
-    listed = tuple(sorted(files, key=lambda file: file.parts))
+    found = set(files)
+    found -= {each for file in found for kind in FORMATS if kind.has(file.name) for each in kind.belongs(file)}
+    listed = tuple(sorted(found, key=lambda file: file.parts))
     if not listed:
         raise DataError(f"data: there is no data file {where}; names that begin with _ or . do not count")
     return FileSet(_one_format(listed, source), listed, base)

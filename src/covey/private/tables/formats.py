@@ -25,7 +25,8 @@ class Format:
     """A kind of file.
 
     reader : the class, below covey.private.tables. options : what of a `File` it takes. text : whether it may be
-    compressed. library, extra : what has to be installed, and by which extra of Covey.
+    compressed. beside : endings of the files that belong to each. library, extra : what has to be installed, and by
+    which extra of Covey.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Format:
     reader: str
     options: tuple[str, ...] = ()
     text: bool = False
+    beside: tuple[str, ...] = ()
     library: str | None = None
     extra: str | None = None
 
@@ -41,6 +43,11 @@ class Format:
         if self.text:
             endings += tuple(each + packed for each in self.endings for packed in COMPRESSED)
         return name.lower().endswith(endings)
+
+    def belongs(self, file: Path) -> list[Path]:
+        """The files beside one of this format without which it is not whole, as far as they are there."""
+        stem = str(file)[: -len(file.suffix)]
+        return [place for ending in self.beside if (place := Path(stem + ending)).exists()]
 
     def open(self) -> Callable[[Path, File], Part]:
         """The reader, or an error that says what to install."""
@@ -56,14 +63,46 @@ class Format:
 
 
 FORMATS = (
-    Format(name="Parquet", endings=(".parquet",), reader="arrow:ParquetPart"),
-    Format(name="Arrow", endings=(".arrow", ".feather", ".ipc"), reader="arrow:ArrowPart"),
+    Format(name="Parquet", endings=(".parquet",), reader="arrow:ParquetPart", options=("geometry",)),
+    Format(name="Arrow", endings=(".arrow", ".feather", ".ipc"), reader="arrow:ArrowPart", options=("geometry",)),
     Format(
         name="CSV",
-        endings=(".csv",),
+        endings=(".csv", ".tsv", ".tab", ".txt", ".zip"),
         reader="csv.reader:CsvPart",
-        options=("delimiter", "decimal", "header_line", "encoding"),
+        options=("delimiter", "decimal", "header_line", "encoding", "geometry"),
         text=True,
+    ),
+    Format(
+        name="JSON lines",
+        endings=(".jsonl", ".ndjson"),
+        reader="json.reader:LinesPart",
+        options=("encoding", "geometry"),
+        text=True,
+    ),
+    Format(
+        name="Excel",
+        endings=(".xlsx",),
+        reader="excel:SheetPart",
+        options=("header_line", "sheet", "geometry"),
+        library="python_calamine",
+        extra="excel",
+    ),
+    Format(name="GeoJSON", endings=(".geojson", ".json"), reader="json.reader:GeoJsonPart", text=True),
+    Format(
+        name="GeoPackage",
+        endings=(".gpkg",),
+        reader="geography:LayerPart",
+        options=("sheet",),
+        library="pyogrio",
+        extra="geo",
+    ),
+    Format(
+        name="shapefile",
+        endings=(".shp",),
+        reader="geography:LayerPart",
+        beside=(".shx", ".dbf", ".prj", ".cpg", ".qpj", ".sbn", ".sbx", ".shp.xml"),
+        library="pyogrio",
+        extra="geo",
     ),
 )
 NAMES = {each.name: each for each in FORMATS}

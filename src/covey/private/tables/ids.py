@@ -115,11 +115,11 @@ def object_ids(values: Any, person: str) -> Ids:
         try:
             return pa.array([None if cell is None else int(cell) for cell in cells], pa.int64())
         except OverflowError:
-            return pa.array([None if cell is None else _digits(int(cell)) for cell in cells], PLAIN)
+            return pa.array([None if cell is None else digits(int(cell)) for cell in cells], PLAIN)
     raise unsupported(person, "Python objects of several kinds, or of a kind that is neither text nor a whole number")
 
 
-def _digits(number: int) -> bytes:
+def digits(number: int) -> bytes:
     """A whole number as text; of very many digits, which Python refuses to print, to another base."""
     return b"%d" % number if number.bit_length() < 2**10 else hex(number).encode()
 

@@ -14,6 +14,11 @@ class Task(NamedTuple):
     read: Callable[[], Any]
 
 
+def held(batch: Any) -> Task:
+    """A piece whose bytes are there already."""
+    return Task(lambda: batch.num_rows, lambda: batch)
+
+
 class Part(Protocol):
     """One file. Opening it reads its footer or its header."""
 
@@ -26,8 +31,17 @@ class Part(Protocol):
         """Whether a schema says what the columns hold."""
         ...
 
+    @property
+    def geometry(self) -> tuple[str, tuple[str, str]] | None:
+        """The column that a schema says to be of points, and what its two coordinates are called."""
+        ...
+
     def kind(self, name: str) -> Any:
         """The Arrow type of a column."""
+        ...
+
+    def first_cells(self, name: str) -> Any:
+        """The first cells of a column as they stand, where no schema says what they are: an Arrow column."""
         ...
 
     def not_numbers(self, columns: Sequence[str]) -> tuple[str, str] | None:

@@ -52,6 +52,11 @@ def read_names(path: Path, source: File) -> tuple[tuple[str, ...], Dialect]:
     return tuple(names), dialect
 
 
+def _commas(name: Path) -> tuple[bytes, ...]:
+    """What may stand between the cells of a file that is called so; in a .tsv it is a tab."""
+    return (b"\t",) if {".tsv", ".tab", "tsv", "tab"} & {*name.suffixes, name.name} else COMMAS
+
+
 def _decoded(header: list[bytes], encoding: str) -> list[str] | None:
     """Names as text, or None where they are not of that encoding."""
     try:
@@ -63,7 +68,7 @@ def _decoded(header: list[bytes], encoding: str) -> list[str] | None:
 
 def _first_record(path: Path, source: File) -> tuple[bytes, bytes]:
     """What stands between cells, and the header line."""
-    choices = COMMAS if source.delimiter is None else (source.delimiter.encode(),)
+    choices = _commas(Path(source.format or path.name)) if source.delimiter is None else (source.delimiter.encode(),)
     headers = {}
     for comma in choices:
         with opened(path, source) as file:

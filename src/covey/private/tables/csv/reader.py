@@ -48,6 +48,7 @@ class CsvPart(Sealed):
     """
 
     typed = False
+    geometry = None
 
     def __init__(self, path: Path, source: File | None = None) -> None:
         self.path = path
@@ -61,12 +62,14 @@ class CsvPart(Sealed):
         """A column none of whose first cells is a number: the wrong column, not a bad row."""
         found = self._first_cells(columns)
         for name in columns if found else ():
-            cells = pa.chunked_array([chunk for each in found for chunk in each.column(name).chunks], pa.binary())
-            cells = cells.slice(0, SNIFF_ROWS)
+            cells = _joined(found, name)
             given = pc.invert(pc.is_in(cells, value_set=MISSING))
             if pc.any(given).as_py() and parse(cells, self._dialect.decimal).null_count == len(cells):
                 return name, "text" if self._dialect[:2] in ((b",", "."), (b";", ",")) else UNSURE
         return None
+
+    def first_cells(self, name: str) -> Any:
+        return _joined(self._first_cells([name]), name)
 
     def _first_cells(self, columns: Sequence[str]) -> list[Any]:
         found = []
@@ -117,6 +120,12 @@ def _read(
     ]
     table = pa.Table.from_arrays(columns, names=wanted)
     return table if rows is None else table.take(rows)
+
+
+def _joined(tables: Sequence[Any], name: str) -> Any:
+    """The first cells of a column that was read in several blocks."""
+    chunks = [chunk for each in tables for chunk in each.column(name).chunks]
+    return pa.chunked_array(chunks, pa.binary()).slice(0, SNIFF_ROWS)
 
 
 def _given(cells: Any) -> Any:
