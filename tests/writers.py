@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import geopandas as gpd
 import openpyxl
 import pandas as pd
@@ -253,6 +254,10 @@ OTHERS: dict[str, Callable[[Columns, Path], Any]] = {
     "pandas-frame": lambda columns, _: as_pandas(columns),
     "polars-frame": lambda columns, _: as_polars(columns),
     "arrow-table": lambda columns, _: as_arrow(columns),
+    "arrow-stream": lambda columns, _: as_arrow(columns).to_reader(max_chunksize=2),
+    "lazy-frame": lambda columns, _: as_polars(columns).lazy(),
+    "duckdb": lambda columns, _: duckdb.connect().from_arrow(as_arrow(columns)),
+    "geo-frame": lambda columns, _: as_places(columns),
 }
 EVERY: dict[str, Callable[[Columns, Path], Any]] = {
     **{name: partial(write_csv, name) for name in CSV},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
@@ -31,6 +31,17 @@ def whole_number(name: str, value: object, *, least: int, most: float = 10**6) -
         limit = "" if most == math.inf else f" and at most {most:,}"
         raise ParameterError(name, f"must be a whole number, at least {least}{limit}")
     return int(value)
+
+
+def refuse_arguments(function: str, more: Mapping[str, Any]) -> None:
+    """Refuse arguments that are not taken; of weights with the reason."""
+    if "sample_weight" in more:
+        what = (
+            "is not taken: every proof is for rows that count once each; a weight would be the influence of one person"
+        )
+        raise ParameterError("sample_weight", what)
+    if more:
+        raise TypeError(f"{function} got an unexpected keyword argument {next(iter(more))!r}")
 
 
 def no_column(name: str, names: Sequence[str]) -> str:

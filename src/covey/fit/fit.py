@@ -29,7 +29,7 @@ from covey.fit.session import Progress, Session
 from covey.fit.zones import Thinning, read_zones
 from covey.post.random import public_rng
 from covey.private.curator import Curator
-from covey.private.opening import open_data
+from covey.private.opening import open_data, with_ids
 from covey.private.tables.base import ENGINES, Table
 from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
 from covey.published.release import Release
@@ -48,7 +48,7 @@ def fit(
     algorithm_params: Mapping[str, Any] | None = None,
     objective: str = "k-means",
     neighbours: str = "add-remove",
-    person: str | None = None,
+    person: Any = None,
     rows_per_person: int | str = 1,
     zones: Any = None,
     sample: Any = None,
@@ -62,8 +62,10 @@ def fit(
 ) -> Release:
     """Cluster private rows and return what may be published. The parameters are those of `KMeans`.
 
+    person : the name of a column, or an array of ids, one for each row in memory.
     choice : how this release came to be asked for, where the certificate has to say that.
     """
+    data, person = with_ids(data, person)
     request = check_request(
         k=k,
         epsilon=epsilon,

@@ -32,6 +32,7 @@ from covey.noise.chain import ChainedLaplace
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.source import new_key
 from covey.private.narrowed.cancellable import CancellableTable
+from covey.private.opening import with_ids
 from covey.private.tables.base import Table
 from covey.private.tables.frames import open_table
 from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
@@ -62,7 +63,7 @@ def fit_levels(
     bounds: Bounds | None,
     levels: Sequence[Any] = USUAL_LEVELS,
     per_axis: int | None = None,
-    person: str | None = None,
+    person: Any = None,
     rows_per_person: int = 1,
     zones: Any = None,
     ledger: Ledger | str | None = None,
@@ -87,8 +88,8 @@ def fit_levels(
         The most private one first.
     per_axis : int or None, default=None
         Cells of the grid along each axis, a power of two; None to choose by the noisy number of rows.
-    person : str or None, default=None
-        The column that says whose a row is; None when each row is a person.
+    person : str, array or None, default=None
+        The column that says whose a row is, or an id for each row in memory; None when each row is a person.
     rows_per_person : int, default=1
         How many rows of a person count at most.
     zones : GeoJSON, path, pairs, Zones, or None, default=None
@@ -112,6 +113,7 @@ def fit_levels(
         All levels, to slide between at no further cost.
     """
     checked = check_levels(levels)
+    data, person = with_ids(data, person)
     who = check_person(Person(person, rows_per_person), checked, zones)
     book, name = open_ledger(ledger, dataset)
     table = open_table(data)

@@ -75,7 +75,7 @@ MUTANTS = (
         "a bracket in a text of GeoJSON opens or closes: one person's property takes in the features of others",
         "private.tables.json.records:nesting",
         {"np.where(inside, 0, steps)": "steps"},
-        killer="unit/private/test_json_lines.py::test_the_values_of_an_array_are_found_in_any_cut",
+        killer="unit/private/test_points.py::test_brackets_in_a_text_open_and_close_nothing",
     ),
     mutant(
         "long-line-dropped",

@@ -310,6 +310,18 @@ def test_a_feature_longer_than_any_block_is_one_row(tmp_path, monkeypatch):
     assert read(path).tolist() == [[1.5, 2.5]] * 3
 
 
+@pytest.mark.parametrize("note", ["[", "{", "]}", "[[{", '"]', '\\"}', "},{", "]"])
+def test_brackets_in_a_text_open_and_close_nothing(tmp_path, note):
+    closed = {**POINT, "properties": {"note": f"{note} and {'}]'[:1] if note == '{' else ']' if note == '[' else ''}"}}
+    for strange in ({**POINT, "properties": {"note": note}}, closed):
+        path = save_json(tmp_path, {"type": "FeatureCollection", "features": [strange, POINT, POINT]})
+        try:
+            found = open_file(path).rows()
+        except DataError:
+            found = None
+        assert found == 3
+
+
 def test_a_value_nested_beyond_reason_is_a_missing_one(tmp_path):
     deep = '{"type": "Feature", "properties": ' + "[" * 10**5 + "]" * 10**5 + "}"
     text = json.dumps({"type": "FeatureCollection", "features": [POINT, "deep", POINT]}).replace('"deep"', deep)

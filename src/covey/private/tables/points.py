@@ -133,6 +133,13 @@ def points_of(column: Any) -> tuple[Floats, Floats]:
     return x, y
 
 
+def shape_points(shapes: Any) -> tuple[Floats, Floats]:
+    """The same of some rows of a GeoSeries, or of any other column of shapely's shapes."""
+    if hasattr(shapes, "to_wkb"):
+        return _of_wkb(pa.array(shapes.to_wkb().to_list(), pa.large_binary()))
+    return _of_wkb(pa.array([getattr(each, "wkb", None) for each in shapes], pa.large_binary()))
+
+
 def _of_structure(column: Any) -> tuple[Floats, Floats]:
     names = [column.type.field(i).name for i in range(column.type.num_fields)]
     if not {"x", "y"} <= {*names}:
