@@ -312,14 +312,13 @@ def test_a_feature_longer_than_any_block_is_one_row(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("note", ["[", "{", "]}", "[[{", '"]', '\\"}', "},{", "]"])
 def test_brackets_in_a_text_open_and_close_nothing(tmp_path, note):
-    closed = {**POINT, "properties": {"note": f"{note} and {'}]'[:1] if note == '{' else ']' if note == '[' else ''}"}}
-    for strange in ({**POINT, "properties": {"note": note}}, closed):
-        path = save_json(tmp_path, {"type": "FeatureCollection", "features": [strange, POINT, POINT]})
-        try:
-            found = open_file(path).rows()
-        except DataError:
-            found = None
-        assert found == 3
+    strange = {**POINT, "properties": {"note": note}}
+    path = save_json(tmp_path, {"type": "FeatureCollection", "features": [strange, POINT, POINT]})
+    try:
+        found = open_file(path).rows()
+    except DataError:
+        found = None
+    assert found == 3
 
 
 def test_a_value_nested_beyond_reason_is_a_missing_one(tmp_path):
