@@ -105,7 +105,6 @@ FORMATS = (
         extra="geo",
     ),
 )
-NAMES = {each.name: each for each in FORMATS}
 ENDINGS = ", ".join(ending for each in FORMATS for ending in each.endings)
 
 
