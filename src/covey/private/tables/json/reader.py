@@ -120,6 +120,8 @@ class GeoJsonPart(JsonPart):
         self._start, self._bare, system = _members(path, head)
         self._axes = axes_of(system)
         first = next((block[0] for block in self._records(HEAD) if block), b"")
+        for _ in self._records(BLOCK):  # to the end of the array: that it breaks off is known before a charge
+            pass
         self.names = tuple(dict.fromkeys([*self._axes, *self._properties(decoded(first))]))
 
     def _records(self, size: int) -> Iterator[list[bytes]]:
