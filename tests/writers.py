@@ -6,18 +6,27 @@ import bz2
 import csv
 import gzip
 import io
+import json
 import lzma
+import warnings
+import zipfile
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import geopandas as gpd
+import openpyxl
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet as pq
+import shapely
+
+from covey import File
 
 Columns = dict[str, list[Any]]
 
@@ -71,6 +80,75 @@ def arrow_csv(columns: Columns, path: Path) -> None:
     pyarrow.csv.write_csv(as_arrow(columns), path)
 
 
+def zipped(columns: Columns, path: Path) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        python_csv(columns, path.with_suffix(".csv"))
+        archive.write(path.with_suffix(".csv"), "folder/rows.csv")
+        archive.writestr("__MACOSX/folder/._rows.csv", b"what macOS adds")
+
+
+def json_lines(columns: Columns, path: Path) -> None:
+    """As Python writes them, NaN and all."""
+    records = (dict(zip(columns, each, strict=True)) for each in zip(*columns.values(), strict=True))
+    path.write_text("".join(json.dumps(each) + "\n" for each in records))
+
+
+def pandas_lines(columns: Columns, path: Path) -> None:
+    as_pandas(columns).to_json(path, orient="records", lines=True)
+
+
+def polars_lines(columns: Columns, path: Path) -> None:
+    out = io.BytesIO()
+    as_polars(columns).write_ndjson(out)
+    path.write_bytes(gzip.compress(out.getvalue()))
+
+
+def openpyxl_book(columns: Columns, path: Path) -> None:
+    """A title above the header, a second sheet, and a style in every row."""
+    book = openpyxl.Workbook()
+    book.active.append(["another sheet"])
+    sheet = book.create_sheet("Tabelle & 1")
+    sheet.append(["Trips of the city"])
+    sheet.append([])
+    sheet.append(list(columns))
+    for number, row in enumerate(zip(*columns.values(), strict=True), 4):
+        for place, value in enumerate(row, 1):
+            sheet.cell(number, place, value).font = openpyxl.styles.Font(bold=True)
+    book.save(path)
+
+
+def geojson(columns: Columns, path: Path, **options: Any) -> None:
+    """The first column is the longitude, if it has a value; the others, and it, are properties."""
+    features = [
+        {
+            "type": "Feature",
+            "properties": dict(zip(columns, each, strict=True)),
+            "geometry": None if each[0] is None else {"type": "Point", "coordinates": [each[0], 0.5]},
+        }
+        for each in zip(*columns.values(), strict=True)
+    ]
+    path.write_text(json.dumps({"type": "FeatureCollection", "name": "a [", "features": features}, **options))
+
+
+def as_places(columns: Columns) -> gpd.GeoDataFrame:
+    """The first column is the longitude, if it has a value, and a column as well."""
+    places = [None if each is None else shapely.Point(each, 0.5) for each in next(iter(columns.values()))]
+    return gpd.GeoDataFrame(as_pandas(columns), geometry=places, crs=4326)
+
+
+def layer(columns: Columns, path: Path, driver: str) -> None:
+    for old in path.parent.glob(f"{path.stem}.*"):
+        old.unlink()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of texts too long for a shapefile
+        as_places(columns).to_file(path, driver=driver, engine="pyogrio")
+
+
+def geo_parquet(columns: Columns, folder: Path) -> Path:
+    as_places(columns).to_parquet(folder / "rows.parquet")
+    return folder / "rows.parquet"
+
+
 def compressed(pack: Callable[[bytes], bytes], columns: Columns, path: Path) -> None:
     python_csv(columns, path)
     path.write_bytes(pack(path.read_bytes()))
@@ -81,6 +159,17 @@ def packed_by_arrow(codec: str, text: bytes) -> bytes:
     with pa.CompressedOutputStream(sink, codec) as out:
         out.write(text)
     return sink.getvalue().to_pybytes()
+
+
+def recoded(encoding: str, write: Callable[[Columns, Path], None], columns: Columns, path: Path) -> None:
+    """What a writer of UTF-8 writes, in another encoding: as Excel saves "Unicode text"."""
+    write(columns, path)
+    path.write_bytes(path.read_bytes().decode().encode(encoding))
+
+
+def below_a_title(write: Callable[[Columns, Path], None], columns: Columns, path: Path) -> None:
+    write(columns, path)
+    path.write_bytes(b'Trips, of "the" city\n\n' + b"x" * 200_000 + b'"\n' + path.read_bytes())
 
 
 CSV: dict[str, tuple[str, Callable[[Columns, Path], None]]] = {  # the end of the file's name, and who writes it
@@ -113,6 +202,41 @@ def write_csv(writer: str, columns: Columns, folder: Path) -> Path:
     return path
 
 
+DIALECTS: dict[str, tuple[str, Callable[[Columns, Path], None], dict[str, Any]]] = {  # and what a reader is told
+    "semicolons": (".csv", partial(python_csv, delimiter=";"), {}),
+    "tabs": (".csv", partial(python_csv, dialect="excel-tab"), {}),
+    "bars": (".csv", partial(polars_csv, separator="|"), {}),
+    "decimal-commas": (".csv", partial(pandas_csv, sep=";", decimal=","), {"decimal": ","}),
+    "carets": (".csv", partial(pandas_csv, sep="^", decimal=","), {"delimiter": "^", "decimal": ","}),
+    "utf-16": (".csv", partial(recoded, "utf-16", partial(python_csv, delimiter="\t")), {"encoding": "utf-16"}),
+    "utf-16-be": (".csv", partial(recoded, "utf-16-be", python_csv), {"encoding": "utf-16-be"}),
+    "title": (".csv", partial(below_a_title, python_csv), {"header_line": 4}),
+    "tsv": (".tsv", partial(python_csv, dialect="excel-tab"), {}),
+    "txt": (".txt", partial(python_csv, delimiter=";"), {}),
+    "zip": (".zip", zipped, {}),
+    "jsonl": (".jsonl", json_lines, {}),
+    "jsonl-pandas": (".ndjson", pandas_lines, {}),
+    "jsonl-polars": (".jsonl.gz", polars_lines, {}),
+    "geojson": (".geojson", geojson, {}),
+    "geojson-indented": (".json", partial(geojson, indent=2), {}),
+}
+
+LOSSY: dict[str, tuple[str, Callable[[Columns, Path], None], dict[str, Any]]] = {  # do not keep every text as it is
+    "excel": (".xlsx", lambda columns, path: as_pandas(columns).to_excel(path, index=False), {}),
+    "openpyxl": (".xlsx", openpyxl_book, {"header_line": 3, "sheet": "Tabelle & 1"}),
+    "geopackage": (".gpkg", partial(layer, driver="GPKG"), {}),
+    "shapefile": (".shp", partial(layer, driver="ESRI Shapefile"), {}),
+    "geojson-gdal": (".geojson", partial(layer, driver="GeoJSON"), {}),
+}
+
+
+def write_dialect(writer: str, columns: Columns, folder: Path) -> File:
+    ending, write, told = (DIALECTS | LOSSY)[writer]
+    path = folder / f"rows{ending}"
+    write(columns, path)
+    return File(path, **told)
+
+
 def parquet_file(columns: Columns, folder: Path) -> Path:
     pq.write_table(as_arrow(columns), folder / "rows.parquet", row_group_size=2)
     return folder / "rows.parquet"
@@ -125,9 +249,18 @@ def arrow_file(columns: Columns, folder: Path) -> Path:
 
 OTHERS: dict[str, Callable[[Columns, Path], Any]] = {
     "parquet": parquet_file,
+    "geo-parquet": geo_parquet,
     "arrow-file": arrow_file,
     "pandas-frame": lambda columns, _: as_pandas(columns),
     "polars-frame": lambda columns, _: as_polars(columns),
     "arrow-table": lambda columns, _: as_arrow(columns),
+    "arrow-stream": lambda columns, _: as_arrow(columns).to_reader(max_chunksize=2),
+    "lazy-frame": lambda columns, _: as_polars(columns).lazy(),
+    "duckdb": lambda columns, _: duckdb.connect().from_arrow(as_arrow(columns)),
+    "geo-frame": lambda columns, _: as_places(columns),
 }
-EVERY: dict[str, Callable[[Columns, Path], Any]] = {name: partial(write_csv, name) for name in CSV} | OTHERS
+EVERY: dict[str, Callable[[Columns, Path], Any]] = {
+    **{name: partial(write_csv, name) for name in CSV},
+    **{name: partial(write_dialect, name) for name in DIALECTS},
+    **OTHERS,
+}

@@ -18,6 +18,7 @@ from covey.errors import (
 if TYPE_CHECKING:
     from covey.budget.ledger.ledger import Ledger
     from covey.estimators import KMeans, KMedian, PrivateCoreset
+    from covey.files import File
     from covey.fit.zones import Zones
     from covey.public import Ball, Box, Neighbours, Person
     from covey.published.certificate import Certificate
@@ -37,6 +38,7 @@ __all__ = [
     "CoresetStream",
     "CoveyError",
     "DataError",
+    "File",
     "FormatError",
     "KMeans",
     "KMedian",
@@ -59,6 +61,7 @@ _HOMES = {  # imported when first used, so that `covey --help` does not wait for
     "Certificate": "covey.published.certificate",
     "Coreset": "covey.published.coreset.coreset",
     "CoresetStream": "covey.published.coreset.merge",
+    "File": "covey.files",
     "KMeans": "covey.estimators",
     "KMedian": "covey.estimators",
     "Ledger": "covey.budget.ledger.ledger",

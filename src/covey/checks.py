@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fractions import Fraction
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
@@ -17,6 +20,9 @@ from covey.events import exactly
 
 Floats = NDArray[np.float64]
 OBJECTIVES = ("k-means", "k-median")
+LONGITUDE = ("lon", "lng", "long", "longitude", "x_lon")
+LATITUDE = ("lat", "latitude", "y_lat")
+COMMAS = {";": ";", "\t": "tab", "|": "|"}  # between cells of a CSV, and how they are said
 
 
 def whole_number(name: str, value: object, *, least: int, most: float = 10**6) -> int:
@@ -25,6 +31,42 @@ def whole_number(name: str, value: object, *, least: int, most: float = 10**6) -
         limit = "" if most == math.inf else f" and at most {most:,}"
         raise ParameterError(name, f"must be a whole number, at least {least}{limit}")
     return int(value)
+
+
+def refuse_arguments(function: str, more: Mapping[str, Any]) -> None:
+    """Refuse arguments that are not taken; of weights with the reason."""
+    if "sample_weight" in more:
+        what = (
+            "is not taken: every proof is for rows that count once each; a weight would be the influence of one person"
+        )
+        raise ParameterError("sample_weight", what)
+    if more:
+        raise TypeError(f"{function} got an unexpected keyword argument {next(iter(more))!r}")
+
+
+def no_column(name: str, names: Sequence[str]) -> str:
+    """That there is no such column, which there are, and which of them may be meant."""
+    words = f"the data has no column {name!r}; it has {', '.join(map(repr, names))}"
+    if meant := similar(name, names):
+        return f"{words}. Is it {' or '.join(map(repr, meant))}?"
+    for sign, said in COMMAS.items():
+        if any(sign in each for each in names):
+            return f"{words}. If {said!r} stands between cells, give delimiter={said!r} (--delimiter {said!r})"
+    return words
+
+
+def similar(name: str, names: Sequence[str]) -> list[str]:
+    """Names that may be meant by one that is not there: of the same word, or spelled nearly so."""
+    wanted = _word(name)
+    same = [each for each in names if _word(each) == wanted]
+    near = get_close_matches(wanted, [_word(each) for each in names], n=1, cutoff=0.8)
+    return same or [each for each in names if _word(each) in near]
+
+
+def _word(name: str) -> str:
+    """A name without its unit, case, spaces and signs; those of longitude are one word, and of latitude another."""
+    plain = re.sub(r"[\W_]+", "", re.sub(r"\(.*?\)|\[.*?\]", "", name)).lower()
+    return next((usual[0] for usual in (LONGITUDE, LATITUDE) if plain in usual), plain)
 
 
 def _is_number(value: object) -> bool:

@@ -16,16 +16,19 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from covey.algorithms.coreset_methods import coreset_algorithm
+from covey.checks import refuse_arguments
 from covey.errors import DataError, LedgerError
 from covey.fit.caution import warn_after, warn_without_ledger
 from covey.fit.fit import fit
 from covey.private.lattice import to_lattice
-from covey.private.opening import open_data
+from covey.private.opening import open_data, open_once, whose, with_ids
 from covey.private.tables.frames import open_table
 from covey.public import Person, check_columns, resolve_bounds
 from covey.published.coreset.coreset import Coreset
 from covey.queries.voronoi import nearest
 from covey.terminal import progress_bar, say
+
+OWN = ("n_clusters", "progress", "verbose", "objective", "algorithm", "algorithm_params", "method", "method_params")
 
 
 class _Private(BaseEstimator):
@@ -48,35 +51,27 @@ class _Private(BaseEstimator):
         """scikit-learn's rule for __init__: keep every parameter as it is, under its own name, and do nothing else."""
         self.__dict__.update({name: value for name, value in parameters.items() if name != "self"})
 
-    def _fit(self, X: Any, *, objective: str, algorithm: str, algorithm_params: dict[str, Any] | None) -> None:
-        if self._all_columns() and len({isinstance(name, str) for name in getattr(X, "columns", ())}) > 1:
+    def _fit(self, X: Any, person: Any, more: dict[str, Any], **own: Any) -> None:
+        refuse_arguments(f"{type(self).__name__}.fit()", more)
+        names = getattr(X, "columns", ()) if hasattr(X, "iloc") else ()  # those of pandas may be anything
+        if self._all_columns() and len({isinstance(name, str) for name in names}) > 1:
             raise DataError("data: some names of columns are text and some are not; scikit-learn takes all or none")
-        shown = self.get_params(deep=False)
-        own = {"n_clusters", "progress", "verbose", "objective"}
-        own |= {"algorithm", "algorithm_params", "method", "method_params"}
-        if shown["ledger"] is None and shown["random_state"] is None:
+        shared = {name: value for name, value in self.get_params(deep=False).items() if name not in OWN}
+        if shared["ledger"] is None and shared["random_state"] is None:
             warn_without_ledger()
-        shared = {name: value for name, value in shown.items() if name not in own}
+        source, shared["person"] = with_ids(open_once(X), whose(self.person, person))
         try:
             with progress_bar(show=bool(self.progress)) as report:
-                self.release_ = fit(
-                    X,
-                    k=self.n_clusters,
-                    objective=objective,
-                    algorithm=algorithm,
-                    algorithm_params=algorithm_params,
-                    progress=report,
-                    **shared,
-                )
+                self.release_ = fit(source, k=self.n_clusters, progress=report, **own, **shared)
         except LedgerError as error:
             if error.release is not None:
                 self.release_ = error.release
             raise
         warn_after(self.release_)
-        table = open_data(X, engine=self.engine)
-        names, width = Person(self.person, self.rows_per_person).columns_of(table.names, table.width)
+        table = open_data(source, engine=self.engine)
+        names, width = Person(shared["person"], self.rows_per_person).columns_of(table.names, table.width)
         self._domain = resolve_bounds(self.bounds, names=names, width=width)
-        plain = self.person is None and not isinstance(X, str | PathLike) and table.local
+        plain = shared["person"] is None and not isinstance(X, str | PathLike) and table.local and table.as_given
         if self._all_columns() and plain:
             validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
         else:
@@ -126,16 +121,21 @@ class _Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     ) -> None:
         self._store(locals())
 
-    def fit(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
-        """Cluster private rows: a numpy array, a pandas or polars frame, an Arrow table, or the path of a file."""
-        self._fit(X, objective=self._objective, algorithm=self.algorithm, algorithm_params=self.algorithm_params)
+    def fit(self, X: Any, y: Any = None, *, person: Any = None, **more: Any) -> Any:  # noqa: ARG002
+        """Cluster private rows: an array, a pandas, polars or Arrow table, a query, a path or a `File`.
+
+        person : an id for each row in memory, instead of the name of a column.
+        """
+        own = {"algorithm": self.algorithm, "algorithm_params": self.algorithm_params}
+        self._fit(X, person, more, objective=self._objective, **own)
         self.cluster_centers_ = np.array(self.release_.centres)
         self._n_features_out = len(self.cluster_centers_)
         return self
 
-    def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> NDArray[np.intp]:  # noqa: ARG002
+    def fit_predict(self, X: Any, y: Any = None, **more: Any) -> NDArray[np.intp]:  # noqa: ARG002
         """Fit, then assign the caller's own rows. The assignment is exact and not private: do not publish it."""
-        return self.fit(X).predict(X)
+        source = open_once(X)
+        return self.fit(source, **more).predict(source)
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """The nearest centre of each of the caller's own rows: ordinary computation, no privacy needed or given."""
@@ -161,7 +161,7 @@ class _Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         names = self._domain.columns if table.names is not None else None
         if names is not None and not self._all_columns():
             check_columns(names, table.names or ())
-        elif isinstance(X, str | PathLike) or table.width != self.n_features_in_:
+        elif isinstance(X, str | PathLike) or not table.as_given or table.width != self.n_features_in_:
             if table.width != self.n_features_in_:
                 raise DataError(
                     f"X has {table.width} features, but {type(self).__name__} is expecting "
@@ -199,7 +199,7 @@ class KMeans(_Clusterer):
     neighbours : {'add-remove', 'replace-one'}, default='add-remove'
         One person more or less, where the number of people is private; or one person exchanged for another.
     person : str or None, default=None
-        The column that says whose a row is; None when each row is a person.
+        The column that says whose a row is; None when each row is a person, or when `fit` is given ids.
     rows_per_person : int or str, default=1
         How many rows of a person count at most: a number, "auto" (chosen privately, so that all rows of 90% of the
         people count) or "auto:0.8". Which of them count is drawn at random.
@@ -341,9 +341,9 @@ class PrivateCoreset(_Private):
     ) -> None:
         self._store(locals())
 
-    def fit(self, X: Any, y: Any = None) -> PrivateCoreset:  # noqa: ARG002
-        """Make the coreset of private rows: arrays, frames and files as for `KMeans`."""
+    def fit(self, X: Any, y: Any = None, *, person: Any = None, **more: Any) -> PrivateCoreset:  # noqa: ARG002
+        """Make the coreset of private rows: data and ids as for `KMeans`."""
         algorithm, parameters = coreset_algorithm(self.method, self.method_params)
-        self._fit(X, objective=self.objective, algorithm=algorithm, algorithm_params=parameters)
+        self._fit(X, person, more, objective=self.objective, algorithm=algorithm, algorithm_params=parameters)
         self.coreset_ = Coreset.of(self.release_)
         return self

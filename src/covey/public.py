@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from covey.checks import column_ranges
+from covey.checks import column_ranges, no_column
 from covey.errors import DataError, ParameterError
 from covey.events import Neighbours as Neighbours
 from covey.events import exactly
@@ -78,8 +78,7 @@ class Person:
         if names is None or self.column is None:
             return None if names is None else tuple(names), width
         if self.column not in names:
-            options = ", ".join(map(repr, names))
-            raise ParameterError("person", f"the data has no column {self.column!r}; it has {options}")
+            raise ParameterError("person", no_column(self.column, names))
         return tuple(name for name in names if name != self.column), width - 1
 
     def __str__(self) -> str:
@@ -233,7 +232,7 @@ def check_columns(wanted: Sequence[str], names: Sequence[str]) -> None:
     """Refuse columns that the data does not have, or has twice."""
     for column in wanted:
         if column not in names:
-            raise DataError(f"bounds: the data has no column {column!r}; it has {', '.join(map(repr, names))}")
+            raise DataError(f"bounds: {no_column(column, names)}")
         if list(names).count(column) > 1:
             raise DataError(f"bounds: the data has more than one column {column!r}; rename one")
 

@@ -30,6 +30,7 @@ def test_public_names_are_pinned():
         "CoresetStream",
         "CoveyError",
         "DataError",
+        "File",
         "FormatError",
         "KMeans",
         "KMedian",
@@ -91,6 +92,7 @@ def undocumented(function: Callable[..., object], docstring: str) -> list[str]:
 
 
 DESCRIBED = {name: getattr(covey, name) for name in ("KMeans", "KMedian", "PrivateCoreset", "Box", "Ball", "Person")}
+DESCRIBED |= {"File": covey.File}
 DESCRIBED |= {name: getattr(covey, name) for name in ("Coreset", "CoresetStream", "Zones", "truthful_bound")}
 DESCRIBED |= {f"Ledger.{name}": getattr(covey.Ledger, name) for name in ("create", "open", "memory")}
 DESCRIBED |= {"Zones.read": covey.Zones.read, "fit_levels": fit_levels}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import shutil
+import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ from covey import Ball, Box, Ledger
 from covey.fit.fit import fit
 from covey.private.tables.frames import open_table
 from covey.public import resolve_bounds
-from writers import CSV, write_csv
+from writers import CSV, DIALECTS, LOSSY, write_csv
 
 ENOUGH = {"k": 2, "epsilon": 1.0, "bounds": (-1, 1), "algorithm": "lloyd"}
 
@@ -91,6 +93,13 @@ lines = st.lists(st.lists(cells, max_size=4).map(",".join), max_size=6).map("\n"
 made_up_csv = st.one_of(lines, lines.map(lambda text: "x,y\n0.5,0.5\n" + text))
 
 
+made_up_json = st.one_of(
+    st.text('{}[]",:\\ 1.5xfeaturscodinpyl\n', max_size=80),
+    st.text('{}[]",:\\ 1.5xcoordinates', max_size=60).map('{"type": "FeatureCollection", "features": ['.__add__),
+    st.lists(values, max_size=4).map(lambda rows: "\n".join(json.dumps({"x": each}, default=str) for each in rows)),
+)
+
+
 def damaged_folder(value: tuple[str, list[Any], Any], folder: Path) -> None:
     """A folder of two files of one kind, of which one is damaged."""
     name, all_wounds, bounds = value
@@ -104,6 +113,40 @@ def damaged_folder(value: tuple[str, list[Any], Any], folder: Path) -> None:
         release = fit(home, **{**ENOUGH, "bounds": bounds})
         assert leaks(release.to_json().decode()) == []
     shutil.rmtree(home)
+
+
+# --- files of other formats -------------------------------------------------------------------------------------------
+
+
+OTHER = ("semicolons", "tsv", "zip", "jsonl", "geojson", "excel", "geopackage")
+
+
+@cache
+def other_files() -> dict[str, bytes]:
+    """The same rows as other programs write them, by the end of their names."""
+    rows = np.random.default_rng(5).uniform(-1, 1, (60, 2))
+    rows[::4] = CANARY
+    columns = {"x": rows[:, 0].tolist(), "y": rows[:, 1].tolist(), "note": [TEXT] * 60}
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for way in OTHER:
+            ending, write, _ = (DIALECTS | LOSSY)[way]
+            write(columns, Path(folder) / f"rows{ending}")
+            found[ending] = (Path(folder) / f"rows{ending}").read_bytes()
+    return found
+
+
+def damaged_other(value: tuple[str, list[Any], Any], folder: Path) -> None:
+    """Names of columns are public, and damage may make one of a text: of numbers, nothing may leave."""
+    name, all_wounds, bounds = value
+    inserted = b"".join(some for _, _, _, some in all_wounds).decode(errors="replace")
+    fit_file(wounded(other_files()[name], all_wounds), name, folder, bounds, public=TEXT + inserted)
+
+
+def made_up_other(value: tuple[str, Any], folder: Path) -> None:
+    name, content = value
+    raw = content if isinstance(content, bytes) else content.encode(errors="surrogatepass")
+    fit_file(raw, name, folder, (-1, 1), public=TEXT + raw.decode(errors="replace"))
 
 
 # --- records ----------------------------------------------------------------------------------------------------------
@@ -184,6 +227,20 @@ TARGETS = {
     ),
     "folders with a damaged file": Target(
         st.tuples(st.sampled_from(FOLDERS), wounds, some_bounds), damaged_folder, whole, weight=1
+    ),
+    "damaged files of other formats": Target(
+        st.tuples(st.sampled_from(sorted(other_files())), wounds, some_bounds),
+        damaged_other,
+        (".jsonl", [], Box(x=(-1, 1), y=(-1, 1))),
+        weight=4,
+    ),
+    "made-up files of other formats": Target(
+        st.tuples(
+            st.sampled_from(sorted(other_files())), st.one_of(made_up_json, made_up_csv, st.binary(max_size=200))
+        ),
+        made_up_other,
+        (".jsonl", '{"x": 0.5}'),
+        weight=2,
     ),
     "records": Target(tables, hostile_records, ("csv", ["a\nb"], [['"\n', "", None]]), weight=4),
     "bounds": Target(domains, strange_bounds, ("box", [(-1.0, 1.0), (0.0, 1.0)]), weight=3),

@@ -21,12 +21,13 @@ import pytest
 
 from canary import CANARY, COUNTED, ROWS, TEXT, traces
 from conftest import settings_of
-from covey import Ball, Box, CoveyError, KMeans, Ledger
+from covey import Ball, Box, CoveyError, File, KMeans, Ledger
 from covey.algorithms.registry import ALGORITHMS
 from covey.cli.main import main
 from covey.noise.source import SeededSource
 from covey.private.lattice import to_lattice
 from covey.public import resolve_bounds
+from writers import layer
 
 
 def rows() -> np.ndarray:
@@ -199,7 +200,13 @@ def provoke(tmp_path):
     (tmp_path / "text.csv").write_text(f"a,b\n{TEXT},{TEXT}\n" * 3)
     (tmp_path / "bare.csv").write_text(f"{CANARY},0.5\n{CANARY},0.25\n")
     (tmp_path / "long.csv").write_text("x" * 70_000 + f"\n{CANARY},{TEXT}\n")
+    (tmp_path / "rows.doc").write_text(f"{CANARY}\n")
     (tmp_path / "rows.txt").write_text(f"{CANARY}\n")
+    (tmp_path / "text.jsonl").write_text(json.dumps({"a": TEXT, "b": CANARY}) + "\n")
+    (tmp_path / "cut.geojson").write_text('{"type": "FeatureCollection", "features": [' + f'{{"a": "{TEXT}", {CANARY}')
+    (tmp_path / "wide.csv").write_bytes(f"\ufeffa,b\n{CANARY},{TEXT}\n".encode("utf-16-le"))
+    pd.DataFrame({"a": [TEXT], "b": [CANARY]}).to_excel(tmp_path / "text.xlsx", index=False)
+    layer({"b": [CANARY], "a": [TEXT]}, tmp_path / "layer.gpkg", driver="GPKG")
     mixed = data.astype(object)
     mixed[1, 1] = TEXT
     return [
@@ -222,13 +229,23 @@ def provoke(tmp_path):
         ("dictionary", pa.table({"a": pa.array([TEXT]).dictionary_encode(), "b": [CANARY]}), {}),
         ("twice", pd.DataFrame(data, columns=["a", "a"]), {}),
         ("missing column", pd.DataFrame(data, columns=["a", "b"]), {"bounds": Box(z=(0, 1))}),
-        ("lazy", pl.DataFrame({"a": [CANARY]}).lazy(), {}),
+        ("lazy", pl.DataFrame({"a": [TEXT], "b": [CANARY]}).lazy().with_columns(pl.col("a").cast(pl.Float64)), {}),
+        ("lazy text", pl.DataFrame({"a": [TEXT]}).lazy(), {}),
+        ("ids of two kinds", data, {"person": [TEXT, 7]}),
+        ("text of JSON", tmp_path / "text.jsonl", {}),
+        ("cut GeoJSON", tmp_path / "cut.geojson", {}),
+        ("text of a sheet", tmp_path / "text.xlsx", {}),
+        ("text of a layer", tmp_path / "layer.gpkg", {}),
+        ("another encoding", tmp_path / "wide.csv", {}),
+        ("what is no option", File(tmp_path / "layer.gpkg", sheet="x"), {}),
+        ("what is no point", File(tmp_path / "text.jsonl", geometry="a"), {"bounds": Box(lon=(-1, 1))}),
         ("cut file", tmp_path / "cut.parquet", {}),
         ("broken file", tmp_path / "broken.parquet", {}),
         ("text file", tmp_path / "text.csv", {}),
         ("no header", tmp_path / "bare.csv", {}),
         ("long header", tmp_path / "long.csv", {}),
-        ("unknown file", tmp_path / "rows.txt", {}),
+        ("unknown file", tmp_path / "rows.doc", {}),
+        ("a row for a header", tmp_path / "rows.txt", {}),
     ]
 
 
@@ -245,7 +262,10 @@ def test_no_error_holds_the_canary(tmp_path, quiet):
     assert len(provoked) == len(provoke(tmp_path))
 
 
-@pytest.mark.parametrize("name", ["rows.csv", "text.csv", "bare.csv", "broken.parquet", "cut.parquet"])
+SPOILT = ["text.csv", "bare.csv", "broken.parquet", "cut.parquet", "text.jsonl", "text.xlsx", "cut.geojson"]
+
+
+@pytest.mark.parametrize("name", ["rows.csv", *SPOILT, "wide.csv"])
 def test_the_command_line_does_not_print_the_canary(tmp_path, monkeypatch, capfd, name):
     frames(tmp_path)
     provoke(tmp_path)

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from covey.cli.data import takes_data
 from covey.cli.fit import check_shared, make_release, publish, save_json
 from covey.cli.options import Shared, check_outputs, promise_options, read_params, release_options
 from covey.errors import ParameterError
+from covey.files import File
 from covey.published.show import show_release
 from covey.text import how_many, paragraph, printable, show_table
 
@@ -33,8 +35,9 @@ OBJECTIVES = click.Choice(["k-means", "k-median"])
 @click.option("--reduce", "reduce_to", type=int, metavar="M", help="Publish at most M points.")
 @click.option("--plot", metavar="FILE", help="Draw the points here, as PNG.")
 @release_options
+@takes_data
 def coreset(
-    *, data: str, k: int, method: str, objective: str, reduce_to: int | None, plot: str | None, **shared: Any
+    *, data: File, k: int, method: str, objective: str, reduce_to: int | None, plot: str | None, **shared: Any
 ) -> None:
     """Make a private coreset of the rows of DATA: weighted points that answer for the rows at no further cost.
 
@@ -72,7 +75,7 @@ def coreset(
     )
 
 
-def check_before(data: str, domain: Box | Ball, options: Shared, *, reduce_to: int | None, plot: str | None) -> None:
+def check_before(data: File, domain: Box | Ball, options: Shared, *, reduce_to: int | None, plot: str | None) -> None:
     """Refuse before the charge what could only fail after it."""
     if options.out is None and not options.as_json:
         raise click.UsageError("--out: name the file of the coreset, .json or .parquet; or print all of it with --json")

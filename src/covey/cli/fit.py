@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from os import fspath
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,6 +22,7 @@ from covey.cli.options import (
     zones_in_file,
 )
 from covey.errors import BudgetError, CoveyError, DataError, LedgerError, ParameterError
+from covey.files import File
 from covey.text import printable
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ class PaidRelease:
     problem: LedgerError | None = None
 
 
-def check_shared(data: str, options: Shared, *, more_outputs: Sequence[str | None] = ()) -> Box | Ball:
+def check_shared(data: File, options: Shared, *, more_outputs: Sequence[str | None] = ()) -> Box | Ball:
     """Refuse what is wrong about the options before any budget is spent; the domain, if all is well."""
     outputs = [path for path in (options.out, options.geojson, *more_outputs) if path is not None]
     if options.seed is not None and outputs and not options.allow_seeded:
@@ -59,7 +61,7 @@ def check_shared(data: str, options: Shared, *, more_outputs: Sequence[str | Non
     for name, given in (("--key", options.key is not None), ("--convert", options.convert)):
         if given and options.ledger_file is None:
             raise click.UsageError(f"{name}: needs --ledger, where charges and finished releases are kept")
-    check_outputs(outputs, inputs=[data, *kept_files(options.ledger_file)])
+    check_outputs(outputs, inputs=[fspath(data), *kept_files(options.ledger_file)])
     domain = read_bounds(options.bounds, options.ball)
     if options.person is not None and options.person in (domain.columns or ()):
         raise ParameterError("person", f"{options.person!r} says whose a row is; leave it out of --bounds")
@@ -92,7 +94,7 @@ def check_degrees(domain: Box | Ball, *, lon: str | None, lat: str | None) -> No
 
 
 def make_release(
-    data: str,
+    data: File,
     options: Shared,
     *,
     k: int,
@@ -167,7 +169,7 @@ def say_price(book: Ledger, options: Shared) -> Ledger:
     return book
 
 
-def read_sites(path: str, data: str, domain: Box | Ball, options: Shared) -> list[list[float]]:
+def read_sites(path: str, data: File, domain: Box | Ball, options: Shared) -> list[list[float]]:
     """The public list of sites in a CSV, JSON or GeoJSON file, in the order of the columns."""
     from covey.private.tables.frames import open_table
     from covey.published.centres import read_places

@@ -18,7 +18,9 @@ import click
 from covey import __version__
 from covey.cli.audit import audit
 from covey.cli.bench import bench
+from covey.cli.columns import columns
 from covey.cli.coreset import coreset, query
+from covey.cli.data import takes_data
 from covey.cli.fit import check_shared, make_release, publish, save_json
 from covey.cli.group import group
 from covey.cli.ledger import ledger
@@ -27,6 +29,7 @@ from covey.cli.plan import plan
 from covey.cli.studio import studio
 from covey.cli.thin import thin
 from covey.errors import CoveyError, DataError, FormatError, ParameterError, PrivacyWarning, place_of
+from covey.files import File
 from covey.published.show import show_release
 from covey.text import in_words, printable, show_table
 
@@ -46,9 +49,11 @@ OPTIONS = {  # what the command line calls the parameters of the library
             *("epsilon", "delta", "bounds", "algorithm", "method", "objective", "neighbours", "dataset"),
             *("lon", "lat", "plot", "sample", "person", "zones", "engine", "key", "centers", "n"),
             *("basemap", "port", "host", "error", "extent", "allowed", "forbidden", "candidates", "fixed"),
+            *("format", "delimiter", "decimal", "encoding", "sheet", "geometry"),
         )
     },
     "rows_per_person": "--rows-per-person",
+    "header_line": "--header-line",
     "size_error": "--size-error",
     "place_error": "--place-error",
 }
@@ -65,6 +70,7 @@ def cli(context: click.Context) -> None:
     \b
     Examples:
       covey demo
+      covey columns trips.csv
       covey fit trips.csv -k 5 --epsilon 1 --bounds lon=-74.1:-73.9,lat=40.7:40.9 --out release.json
       covey ledger init city.ledger --dataset trips --epsilon 3
       covey fit trips.csv -k 5 --epsilon 1 --bounds 0:1,0:1 --ledger city.ledger --dataset trips
@@ -78,7 +84,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-@cli.command(short_help="Find private centres of the rows of a CSV or Parquet file.")
+@cli.command(short_help="Find private centres of the rows of a file.")
 @click.argument("data", metavar="DATA")
 @click.option("-k", "k", type=int, required=True, metavar="K", help="Number of centres.")
 @promise_options
@@ -91,8 +97,9 @@ def cli(context: click.Context) -> None:
     help="What centres are to keep small: squared distances, or distances.",
 )
 @release_options
-def fit(*, data: str, k: int, algorithm: str, objective: str, **shared: Any) -> None:
-    """Find K centres of the rows of DATA, a CSV or Parquet file, with differential privacy.
+@takes_data
+def fit(*, data: File, k: int, algorithm: str, objective: str, **shared: Any) -> None:
+    """Find K centres of the rows of DATA, a file, with differential privacy. - is standard input.
 
     \b
     Examples:
@@ -161,7 +168,7 @@ def algorithms(*, as_json: bool) -> None:
     show_table(list(rows[0]), [[in_words(value) for value in row.values()] for row in rows])
 
 
-for command in (audit, coreset, query, group, ledger, bench, plan, studio, thin):
+for command in (audit, columns, coreset, query, group, ledger, bench, plan, studio, thin):
     cli.add_command(command)
 
 

@@ -13,6 +13,7 @@ from covey.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from covey.budget.ledger.ledger import Ledger
+    from covey.files import File
     from covey.public import Ball, Box
 
 
@@ -288,7 +289,7 @@ def _meant(path: str) -> Sequence[Path]:
         return [Path(path)]
 
 
-def check_axes(data: str, bounds: Box | Ball, *, lon: str | None, lat: str | None) -> None:
+def check_axes(data: File, bounds: Box | Ball, *, lon: str | None, lat: str | None) -> None:
     """Refuse a map of columns that are not longitude and latitude, before any budget is spent."""
     from covey.geo.geojson import find_axes
     from covey.private.tables.frames import open_table

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from covey.cli.data import takes_data
 from covey.cli.options import check_outputs, read_bounds
 from covey.errors import DataError
+from covey.files import File
 from covey.text import printable
 
 if TYPE_CHECKING:
@@ -68,18 +70,19 @@ if TYPE_CHECKING:
 )
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Repeatable noise for tests: NOT PRIVATE.")
 @click.option("--allow-seeded", is_flag=True, help="Let a look made with --seed be published.")
+@takes_data
 @click.pass_context
 def studio(
     context: click.Context,
     *,
-    data: str | None,
+    data: File | None,
     demo: bool,
     node: bool,
     ledger_file: str | None,
     no_browser: bool,
     **options: Any,
 ) -> None:
-    """See what each privacy level would publish of DATA, a CSV or Parquet file; choose one; publish it.
+    """See what each privacy level would publish of DATA, a file; choose one; publish it.
 
     Without DATA the page takes an upload. The address that is printed holds a secret token: whoever has it may use the
     studio. Stop it with Ctrl-C.
@@ -140,7 +143,7 @@ def write_node(path: str, *, browser: bool) -> None:
 
 
 def make_settings(
-    data: str | None,
+    data: File | None,
     demo: bool,
     ledger_file: str | None,
     *,

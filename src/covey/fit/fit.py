@@ -30,7 +30,7 @@ from covey.fit.session import Progress, Session
 from covey.fit.zones import Thinning, read_zones
 from covey.post.random import public_rng
 from covey.private.curator import Curator
-from covey.private.opening import open_data
+from covey.private.opening import open_data, with_ids
 from covey.private.tables.base import ENGINES, Table
 from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
 from covey.published.release import Release
@@ -50,7 +50,7 @@ def fit(
     algorithm_params: Mapping[str, Any] | None = None,
     objective: str = "k-means",
     neighbours: str = "add-remove",
-    person: str | None = None,
+    person: Any = None,
     rows_per_person: int | str = 1,
     zones: Any = None,
     sample: Any = None,
@@ -64,8 +64,10 @@ def fit(
 ) -> Release:
     """Cluster private rows and return what may be published. The parameters are those of `KMeans`.
 
+    person : the name of a column, or an array of ids, one for each row in memory.
     choice : how this release came to be asked for, where the certificate has to say that.
     """
+    data, person = with_ids(data, person)
     request = check_request(
         k=k,
         epsilon=epsilon,
@@ -120,7 +122,7 @@ def _fit(
         promise=request.promise,
         zones=None if zoned is None else zoned.promises(request.promise),
         purpose=f"{request.objective} with {request.algorithm.name}, k = {request.k}",
-        fingerprint=request.fingerprint(domain, seed=seed, zones=zoned),
+        fingerprint=request.fingerprint(domain, seed=seed, zones=zoned, reading=table.reading),
         numbers=(request.k + 2) * domain.dimension,
         seed=seed,
     )
@@ -181,7 +183,9 @@ class Request:
             return self
         return replace(self, delta=Fraction(0))
 
-    def fingerprint(self, domain: Domain, *, seed: int | None, zones: Thinning | None = None) -> str:
+    def fingerprint(
+        self, domain: Domain, *, seed: int | None, zones: Thinning | None = None, reading: Mapping[str, Any] = {}
+    ) -> str:
         """Every parameter in one canonical text: what an idempotency key is bound to."""
         fields = {
             "k": self.k,
@@ -199,6 +203,7 @@ class Request:
             **({} if self.errors == "quick" else {"errors": self.errors}),
             **({} if self.choice is None else {"choice": self.choice}),
             **({} if zones is None else {"zones": zones.fingerprint}),
+            **({} if not reading else {"reading": dict(reading)}),
         }
         return json.dumps(fields, sort_keys=True)
 

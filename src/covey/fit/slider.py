@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -33,6 +33,7 @@ from covey.noise.chain import ChainedLaplace
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.source import new_key
 from covey.private.narrowed.cancellable import CancellableTable
+from covey.private.opening import with_ids
 from covey.private.tables.base import Table
 from covey.private.tables.frames import open_table
 from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
@@ -63,7 +64,7 @@ def fit_levels(
     bounds: Bounds | None,
     levels: Sequence[Any] = USUAL_LEVELS,
     per_axis: int | None = None,
-    person: str | None = None,
+    person: Any = None,
     rows_per_person: int = 1,
     zones: Any = None,
     ledger: Ledger | str | None = None,
@@ -88,8 +89,8 @@ def fit_levels(
         The most private one first.
     per_axis : int or None, default=None
         Cells of the grid along each axis, a power of two; None to choose by the noisy number of rows.
-    person : str or None, default=None
-        The column that says whose a row is; None when each row is a person.
+    person : str, array or None, default=None
+        The column that says whose a row is, or an id for each row in memory; None when each row is a person.
     rows_per_person : int, default=1
         How many rows of a person count at most.
     zones : GeoJSON, path, pairs, Zones, or None, default=None
@@ -113,6 +114,7 @@ def fit_levels(
         All levels, to slide between at no further cost.
     """
     checked = check_levels(levels)
+    data, person = with_ids(data, person)
     who = check_person(Person(person, rows_per_person), checked, zones)
     book, name = open_ledger(ledger, dataset)
     table = open_table(data)
@@ -133,7 +135,7 @@ def fit_levels(
         promise=promise,
         zones=None if thinning is None else thinning.promises(promise),
         purpose=f"all {len(checked)} privacy levels of a histogram",
-        fingerprint=_fingerprint(checked, domain, who, side=side, thinning=thinning, seed=seed),
+        fingerprint=_fingerprint(checked, domain, who, side=side, thinning=thinning, seed=seed, reading=table.reading),
         numbers=len(checked) * (side or MOST_PER_AXIS[domain.dimension]) ** domain.dimension,
         seed=seed,
     )
@@ -275,6 +277,7 @@ def _fingerprint(
     side: int | None,
     thinning: Thinning | None,
     seed: int | None,
+    reading: Mapping[str, Any],
 ) -> str:
     fields = {
         "levels": [[each.name, str(amount("epsilon", each.epsilon))] for each in levels],
@@ -284,5 +287,6 @@ def _fingerprint(
         "zones": None if thinning is None else thinning.fingerprint,
         "seed": seed,
         **({} if person.column is None else {"person": [person.column, person.rows]}),
+        **({} if not reading else {"reading": dict(reading)}),
     }
     return json.dumps(fields, sort_keys=True)

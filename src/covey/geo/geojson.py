@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from covey.checks import LATITUDE, LONGITUDE
 from covey.errors import FormatError, ParameterError
 from covey.geo.rings import area, check_rings
 
-LONGITUDE = ("lon", "lng", "long", "longitude", "x_lon")
-LATITUDE = ("lat", "latitude", "y_lat")
 METRES = 111_320.0  # of a degree of latitude
 WIDEST, HIGHEST = 360.0, 90.0  # degrees: columns that go beyond are no longitude or latitude
 _BORDER = 1e-12  # of the largest coordinate: a point this near to a border lies on it

@@ -25,7 +25,6 @@ class Limits:
     """What a client may ask for. Bytes, and requests a second."""
 
     upload: int = 2**30
-    geojson: int = 2**25  # an upload that is converted, and so read whole
     body: int = 2**20
     batch: int = 2**22
     batches: int = 2**28  # of the collection that batches build up, as 64-bit numbers

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from covey.errors import DataError
+from covey.private.tables.formats import FORMATS
 from covey.private.tables.frames import open_table
-from covey.private.tables.geojson import points_to_csv
 from covey.studio.refusals import Refusal
 from covey.studio.settings import Limits, new_id
 
-ENDINGS = (".csv", ".txt", ".parquet", ".geojson", ".json")
-FORMS = "send CSV with a header line, Parquet, or GeoJSON points"
+FORMS = "send CSV with a header line, Parquet, Excel, GeoPackage, or GeoJSON points"
+BINARY = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"SQLite format 3\0": ".gpkg"}  # by how they begin
+PACKED = b"PK\x03\x04"
 SNIFF = 4096
 LONGEST_NAME = 120
 
@@ -72,11 +73,11 @@ class Uploads:
         """Find out what was sent, by its content, and keep it under an opaque id; the oldest of too many goes."""
         key = new_id()
         try:
-            path = self._as_table(part, key)
+            path = part.rename(self._folder / f"{key}{sniff(part, name)}")
             columns = open_table(path).names
         except BaseException as error:
-            for ending in ("csv", "parquet"):
-                (self._folder / f"{key}.{ending}").unlink(missing_ok=True)
+            for left in self._folder.glob(f"{key}.*"):
+                left.unlink()
             if isinstance(error, DataError):
                 raise DataError(plain(str(error), self._folder)) from None
             raise
@@ -90,24 +91,14 @@ class Uploads:
                 self._kept.pop(old.id).path.unlink(missing_ok=True)
         return upload
 
-    def _as_table(self, part: Path, key: str) -> Path:
-        kind = sniff(part)
-        target = self._folder / f"{key}.{'parquet' if kind == 'parquet' else 'csv'}"
-        if kind == "geojson":
-            if part.stat().st_size > self._limits.geojson:
-                raise DataError(f"data: GeoJSON is taken up to {self._limits.geojson >> 20} MB; send CSV or Parquet")
-            points_to_csv(part, target)
-        else:
-            part.rename(target)
-        return target
-
     def clear(self) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def check_ending(name: str) -> None:
-    ending = Path(name).suffix.lower() if "." in name else ""
-    if ending and ending not in ENDINGS:
+    """Refuse, by its name, what no reader reads; a shapefile is several files."""
+    known = "." not in name or any(each.has(name) and not each.beside for each in FORMATS)
+    if not known:
         raise Refusal(415, f"this kind of file is not taken; {FORMS}", parameter="name")
 
 
@@ -117,24 +108,29 @@ def shown_name(name: str) -> str:
     return "".join(char for char in last if char.isprintable())[:LONGEST_NAME] or "upload"
 
 
-def sniff(path: Path) -> str:
-    """What a file is, by its first bytes: parquet, geojson or csv. Pickles and other binary files are none of them."""
+def sniff(path: Path, name: str) -> str:
+    """The ending under which a file is kept: by its first bytes, and by its name where several formats begin so."""
     with path.open("rb") as file:
         head = file.read(SNIFF)
-    if head.startswith(b"PAR1"):
-        return "parquet"
+    for beginning, ending in BINARY.items():
+        if head.startswith(beginning):
+            return ending
+    named = Path(name).suffix.lower()
+    if head.startswith(PACKED):
+        return ".xlsx" if named == ".xlsx" else ".zip"
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not text:
         raise DataError(f"data: the upload is empty; {FORMS}")
     if text[:1] in (b"{", b"["):
-        return "geojson"
+        return ".jsonl" if named in (".jsonl", ".ndjson") else ".geojson"
     if any(byte < 9 or 13 < byte < 32 for byte in head):
         raise DataError(f"data: the upload is not a table that Covey reads; {FORMS}")
-    return "csv"
+    return ".tsv" if named in (".tsv", ".tab") else ".csv"
 
 
 def plain(message: str, folder: Path) -> str:
     """A message about an upload without the place where it is kept."""
     words = message.replace(str(folder) + "/", "")
     parts = words.split("'")
-    return "'".join("the upload" if part.endswith((".csv", ".parquet")) else part for part in parts)
+    kept = tuple(ending for each in FORMATS for ending in each.endings)
+    return "'".join("the upload" if part.endswith(kept) else part for part in parts)

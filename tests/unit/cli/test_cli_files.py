@@ -63,7 +63,7 @@ def test_no_output_replaces_the_data_or_comes_to_lie_among_it(data, capsys, opti
 
 @pytest.mark.parametrize(("path", "words"), [("nothing*", "no data file that"), (".", "must end in"), ("x", "no file")])
 def test_what_is_not_there_is_one_line(data, capsys, path, words):
-    (data / "notes.txt").write_text("notes")
+    (data / "notes.md").write_text("notes")
     code, _, err = run(capsys, "fit", path, *OPTIONS)
     assert code == 2
     assert words in err

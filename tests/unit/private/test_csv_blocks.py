@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from covey.private.tables.csv import reader as csv_files
 from covey.private.tables.csv import records as csv_records
-from covey.private.tables.csv.reader import CsvPart, _count, _read, parse, separate
+from covey.private.tables.csv.reader import CsvPart, Dialect, _count, _read, parse, separate
 from covey.private.tables.csv.records import blocks, cells, record_ends
 from covey.private.tables.files import _as_numbers, open_file
 
@@ -187,7 +187,7 @@ def test_any_bytes_are_read_as_the_rule_says(parts, width, size, returns, limit)
         patch.setattr(csv_records, "LONGEST_RECORD", limit)
         cut = list(blocks(io.BytesIO(text), size))
         expected = plain_twin(text, width, returns=returns)
-        found = [_read(block, names, [], names, returns=returns) for block in cut]
+        found = [_read(block, names, [], names, Dialect(returns=returns)) for block in cut]
         assert [row for each in found for row in zip(*(c.to_pylist() for c in each.columns), strict=True)] == expected
         assert len(rows(cut, width)) == sum(_count(block, width) for block in cut) == len(expected)
 

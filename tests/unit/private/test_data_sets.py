@@ -135,8 +135,8 @@ def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path):
         (["a.parquet"], "*.csv", "no data file that"),
         (["a.parquet", "b.csv"], "", "a Parquet file and .*b.csv' a CSV file"),
         (["a.parquet", "b/c.arrow"], "**", "a Parquet file and .*c.arrow' a Arrow file"),
-        (["a.parquet", "README.txt"], "", r"README.txt' must end in .parquet, .arrow"),
-        (["a.parquet", "a.csv.zip"], "", "must end in"),
+        (["a.parquet", "README.md"], "", r"README.md' must end in one of .parquet, .arrow"),
+        (["a.parquet", "a.csv.rar"], "", "must end in"),
     ],
 )
 def test_what_is_not_one_data_set_is_refused(tmp_path, names, path, word):

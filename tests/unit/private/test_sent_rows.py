@@ -1,8 +1,7 @@
-"""Rows that are sent: batches become one table or are refused whole; GeoJSON's points become rows."""
+"""Rows that are sent: batches become one table or are refused whole."""
 
 from __future__ import annotations
 
-import json
 import pickle
 
 import numpy as np
@@ -10,8 +9,6 @@ import pytest
 
 from covey.errors import DataError, ParameterError
 from covey.private.tables.batches import Batches
-from covey.private.tables.frames import open_table
-from covey.private.tables.geojson import points_to_csv
 
 
 def test_batches_become_one_table_and_tell_nothing():
@@ -43,25 +40,3 @@ def test_a_full_collection_takes_no_more():
     batches.add([[0.0, 0.0]] * 4)
     with pytest.raises(DataError, match="full"):
         batches.add([[0.0, 0.0]])
-
-
-def test_geojson_points_become_rows_and_a_bad_feature_a_missing_one(tmp_path):
-    source, target = tmp_path / "a", tmp_path / "b.csv"
-    point = {"type": "Feature", "geometry": {"type": "Point", "coordinates": [1.5, 2.5, 9.0]}}
-    bad = [None, {}, {"geometry": {"coordinates": ["x", 1]}}, {"geometry": {"coordinates": [[1, 2]]}}]
-    source.write_text(json.dumps({"type": "FeatureCollection", "features": [point, *bad]}))
-    points_to_csv(source, target)
-    table = open_table(target)
-    assert table.names == ("lon", "lat")
-    rows = np.concatenate([piece() for piece in table.pieces(None)], axis=1).T
-    assert rows[0].tolist() == [1.5, 2.5]
-    assert len(rows) == 5
-    assert np.isnan(rows[1:]).all()
-
-
-@pytest.mark.parametrize("content", ["{", "[]", '{"type": "Point"}', '{"type": "FeatureCollection"}', "[" * 10**5])
-def test_what_is_not_geojson_is_refused(tmp_path, content):
-    source = tmp_path / "a"
-    source.write_text(content)
-    with pytest.raises(DataError, match="data:"):
-        points_to_csv(source, tmp_path / "b.csv")

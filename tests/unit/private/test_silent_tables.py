@@ -54,7 +54,7 @@ def test_no_row_becomes_the_name_of_a_column(tmp_path, content):
     assert not {"30", "42", "47", "12"} & set(str(refusal.value).replace(str(path), "").split("'"))
 
 
-@pytest.mark.parametrize("header", ["0", "1", ",0,1", "id,0,1,2", "1,2", "a,2", "2019,2020,2021", "lap 1,lap 2", "a;b"])
+@pytest.mark.parametrize("header", ["0", "1", ",0,1", "id,0,1,2", "1,2", "a,2", "2019,2020,2021", "lap 1,lap 2"])
 def test_names_that_count_are_still_names(tmp_path, header):
     path = tmp_path / "rows.csv"
     path.write_bytes(header.encode() + b"\r\n")

@@ -89,8 +89,7 @@ def test_the_length_of_the_longest_text_is_not_told():
         (pl.DataFrame(), "0 feature"),
         (pa.table({}), "0 feature"),
         (pd.Series([1.0]), "2D array"),
-        (pl.DataFrame({"a": [1.0]}).lazy(), "collect"),
-        (pl.Series([1.0]), "collect"),
+        (pl.Series([1.0]), "to_frame"),
     ],
 )
 def test_what_is_not_a_table_is_refused(data, word):

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import writers
 from covey import Box, Coreset, Ledger, Release
 from covey.budget.ledger.chain import replay
 from covey.fit import slider
@@ -486,7 +487,10 @@ def geojson_of(points) -> bytes:
     return json.dumps({"type": "FeatureCollection", "features": features}).encode()
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet", "geojson"])
+UPLOADS = {"tsv": "tsv", "jsonl": "jsonl", "xlsx": "excel", "gpkg": "geopackage", "zip": "zip"}
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "geojson", "tsv", "jsonl", "xlsx", "gpkg", "zip"])
 def test_an_upload_is_opened_with_declared_columns_and_bounds(tmp_path, kind):
     points = town(2000)
     if kind == "csv":
@@ -495,8 +499,13 @@ def test_an_upload_is_opened_with_declared_columns_and_bounds(tmp_path, kind):
         columns = {"lon": points[:, 0], "lat": points[:, 1], "age": np.arange(2000)}
         pq.write_table(pa.table(columns), tmp_path / "x")
         content = (tmp_path / "x").read_bytes()
-    else:
+    elif kind == "geojson":
         content = geojson_of(points)
+    else:
+        columns = {"lon": points[:, 0].tolist(), "lat": points[:, 1].tolist()}
+        ending, write, _ = (writers.DIALECTS | writers.LOSSY)[UPLOADS[kind]]
+        write(columns, tmp_path / f"x{ending}")
+        content = (tmp_path / f"x{ending}").read_bytes()
     studio = asking(tmp_path, data=None, bounds=None, name="", seed=7)
     assert studio.get("api/state").json()["data"] is None
     taken = studio.ask("POST", f"api/uploads?name=../trips.{kind}", content=content)

@@ -101,13 +101,21 @@ def test_a_file_that_is_no_base_map_is_refused(tmp_path):
 
 def test_kinds_are_found_by_content(tmp_path):
     file = tmp_path / "x"
-    for content, kind in ((b"PAR1....", "parquet"), (b' {"type"', "geojson"), (b"lon,lat\n1,2\n", "csv")):
+    for content, name, ending in (
+        *((b"PAR1....", "a.csv", ".parquet"), (b' {"type"', "a", ".geojson"), (b"lon,lat\n1,2\n", "a.parquet", ".csv")),
+        *((b"PK\x03\x04", "a.xlsx", ".xlsx"), (b"PK\x03\x04", "a.csv", ".zip"), (b"SQLite format 3\0", "a", ".gpkg")),
+        *(
+            (b'{"lon": 1}', "a.JSONL", ".jsonl"),
+            (b"lon\tlat\n", "a.tsv", ".tsv"),
+            (b"ARROW1\0\0", "a.feather", ".arrow"),
+        ),
+    ):
         file.write_bytes(content)
-        assert sniff(file) == kind
-    for content in (pickle.dumps({"a": 1}), b"PK\x03\x04", b"\x93NUMPY\x01\x00", b"  "):
+        assert sniff(file, name) == ending
+    for content in (pickle.dumps({"a": 1}), b"\x93NUMPY\x01\x00", b"  "):
         file.write_bytes(content)
         with pytest.raises(DataError, match="data:"):
-            sniff(file)
+            sniff(file, "a.csv")
 
 
 def test_a_clients_name_is_text_only():

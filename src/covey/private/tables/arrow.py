@@ -18,10 +18,12 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from covey.errors import DataError
+from covey.files import File
 from covey.private.engines.base import Sealed
 from covey.private.tables.base import piece_rows
 from covey.private.tables.frames import arrow_is_numeric
-from covey.private.tables.one_file import Task
+from covey.private.tables.one_file import Task, held
+from covey.private.tables.points import geometry_in
 
 MOST_BYTES = 2**25  # that a thread reads at once
 BUFFER = 2**20  # of a column that is streamed
@@ -30,10 +32,19 @@ BUFFER = 2**20  # of a column that is streamed
 class SchemaPart(Sealed):
     """A file with a schema."""
 
+    typed = True
+
     def __init__(self, path: Path, schema: Any) -> None:
         self.path = path
         self._schema = schema
         self.names = tuple(schema.names)
+
+    @property
+    def geometry(self) -> tuple[str, tuple[str, str]] | None:
+        return geometry_in(self._schema)
+
+    def first_cells(self, name: str) -> Any:
+        return pa.nulls(0, self.kind(name))
 
     def kind(self, name: str) -> Any:
         return self._schema.field(self.names.index(name)).type
@@ -45,7 +56,7 @@ class SchemaPart(Sealed):
                 return name, str(kind)
         return None
 
-    def tasks(self, columns: Sequence[str], *, person: str | None = None) -> Iterator[Task]:
+    def tasks(self, columns: Sequence[str], *, texts: Sequence[str] = ()) -> Iterator[Task]:
         raise NotImplementedError
 
     def some(self, keep: NDArray[np.bool_]) -> bytes:
@@ -63,13 +74,13 @@ class SchemaPart(Sealed):
 
 
 class ParquetPart(SchemaPart):
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, source: File) -> None:  # noqa: ARG002
         with pq.ParquetFile(path) as file:
             self._footer = file.metadata
             super().__init__(path, file.schema_arrow)
 
-    def tasks(self, columns: Sequence[str], *, person: str | None = None) -> Iterator[Task]:
-        wanted = list(dict.fromkeys([*columns, *([] if person is None else [person])]))
+    def tasks(self, columns: Sequence[str], *, texts: Sequence[str] = ()) -> Iterator[Task]:
+        wanted = list(dict.fromkeys([*columns, *texts]))
         enough, leaves = piece_rows(len(wanted)), self._leaves(wanted)
         together: list[int] = []
         held = 0
@@ -97,7 +108,7 @@ class ParquetPart(SchemaPart):
     def _stream(self, group: int, wanted: list[str]) -> Iterator[Task]:
         with pq.ParquetFile(self.path, metadata=self._footer, buffer_size=BUFFER, pre_buffer=False) as file:
             for batch in file.iter_batches(batch_size=piece_rows(len(wanted)), row_groups=[group], columns=wanted):
-                yield _held(batch)
+                yield held(batch)
 
     def _leaves(self, wanted: Sequence[str]) -> list[int]:
         """The columns of the footer that belong to those of the table; those of a structure are several."""
@@ -117,17 +128,17 @@ class ParquetPart(SchemaPart):
 class ArrowPart(SchemaPart):
     """An Arrow IPC file, also called Feather version 2."""
 
-    def __init__(self, path: Path) -> None:
-        with pa.OSFile(str(path)) as source, pa.ipc.open_file(source) as file:
+    def __init__(self, path: Path, source: File) -> None:  # noqa: ARG002
+        with pa.OSFile(str(path)) as content, pa.ipc.open_file(content) as file:
             self._batches = file.num_record_batches
             super().__init__(path, file.schema)
 
-    def tasks(self, columns: Sequence[str], *, person: str | None = None) -> Iterator[Task]:
-        wanted = {*columns, *([] if person is None else [person])}
+    def tasks(self, columns: Sequence[str], *, texts: Sequence[str] = ()) -> Iterator[Task]:
+        wanted = {*columns, *texts}
         step = piece_rows(len(wanted))
         for batch in self._read([i for i, name in enumerate(self.names) if name in wanted]):
             for start in range(0, batch.num_rows, step):
-                yield _held(batch.slice(start, step))
+                yield held(batch.slice(start, step))
 
     def _read(self, fields: list[int]) -> Iterator[Any]:
         """Ordinary batches are copied: a file that shrinks would end the process if it were mapped."""
@@ -140,8 +151,3 @@ class ArrowPart(SchemaPart):
 
     def rows(self) -> int:
         return sum(batch.num_rows for batch in self._read([0]))
-
-
-def _held(batch: Any) -> Task:
-    """A piece whose bytes are there already."""
-    return Task(lambda: batch.num_rows, lambda: batch)

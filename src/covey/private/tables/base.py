@@ -8,9 +8,9 @@ table is always cut into the same pieces, in the same order.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,8 @@ class Table(Sealed, ABC):
     width: int
     streamed = False  # whether it is in files, and can be read again and again, a piece at a time
     local = True  # whether its rows come to this machine
+    as_given = True  # whether its columns are those of the object that was given, whose rows are there
+    reading: Mapping[str, Any] = {}  # what was declared of how its rows are read, public: part of a request
     no_people = "needs columns with names; pass a pandas, polars or Arrow table, or a file"
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Files as tables: Parquet, CSV and Arrow, one or many. Opening them reads schemas; rows are read after the charge.
+"""Files as tables, of whichever format, one or many. Opening them reads schemas; rows are read after the charge.
 
 Rows are streamed, as often as is asked: a piece is read by the thread that wants it, and memory is bounded by the
 pieces in flight. A file that is not as it was when it was opened ends the reading with an error.
@@ -8,53 +8,63 @@ from __future__ import annotations
 
 import lzma
 import os
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
+from zipfile import BadZipFile
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from covey.errors import DataError, ParameterError
+from covey.files import File
 from covey.private.engines.threads import cores
-from covey.private.tables.arrow import ArrowPart, ParquetPart
 from covey.private.tables.base import Piece, Places, Table, not_numeric
-from covey.private.tables.csv.reader import CsvPart, parse
+from covey.private.tables.csv.reader import parse
 from covey.private.tables.folders import FileSet, Stamp, check_distinct, check_stamp, find_files, folder_values, stamp
+from covey.private.tables.formats import Format, as_file, check_options
 from covey.private.tables.frames import arrow_numbers
 from covey.private.tables.ids import PLAIN, Ids, PieceWithIds, arrow_ids, check_name, family_of
-from covey.private.tables.one_file import Part, Task
+from covey.private.tables.one_file import Keeps, Part, Task
+from covey.private.tables.points import with_points
 
-PARTS: dict[str, Callable[[Path], Part]] = {"Parquet": ParquetPart, "Arrow": ArrowPart, "CSV": CsvPart}
-DAMAGED = (OSError, EOFError, lzma.LZMAError, pa.ArrowException, UnicodeDecodeError)
+DAMAGED = (OSError, EOFError, lzma.LZMAError, zlib.error, BadZipFile, pa.ArrowException, UnicodeError)
 
 T = TypeVar("T")
 
 
 def open_file(path: str | os.PathLike[str]) -> FileTable:
-    """The table in a Parquet, CSV or Arrow file, in a folder of them, or in those that a pattern stands for."""
-    found = find_files(path)
+    """The table in a file, in a folder of them, or in those that a pattern stands for; read as it was declared."""
+    source, found = as_file(path), find_files(path)
+    check_options(found.format, source)
+    reader = found.format.open()
     with ThreadPoolExecutor(cores()) as pool:  # a thousand footers take a while
-        files = list(pool.map(partial(_open, found.kind), found.files))
-    check_distinct((file.part.path, file.stamp) for file in files)
-    return FileTable(found, files)
+        files = list(pool.map(partial(_open, found.format, reader, source), found.files))
+    check_distinct((file.part.path, file.stamps[file.part.path]) for file in files)
+    return FileTable(found, files, source)
 
 
-class File(NamedTuple):
+class OneFile(NamedTuple):
     part: Part
-    stamp: Stamp
+    stamps: dict[Path, Stamp]  # of the file itself, and of those that belong to it
+
+    def check(self) -> None:
+        """Refuse a file that is not as it was when it was opened."""
+        for path, known in self.stamps.items():
+            check_stamp(path, known)
 
 
-def _open(kind: str, path: Path) -> File:
+def _open(kind: Format, reader: Callable[[Path, File], Part], source: File, path: Path) -> OneFile:
     try:
-        known = stamp(path)
-        return File(PARTS[kind](path), known)
+        known = {each: stamp(each) for each in (path, *kind.belongs(path))}
+        return OneFile(with_points(reader(path, source), source), known)
     except DAMAGED:
-        raise DataError(f"data: {str(path)!r} cannot be read as a {kind} file; it may be damaged") from None
+        raise DataError(f"data: {str(path)!r} cannot be read as a {kind.name} file; it may be damaged") from None
 
 
 class FileTable(Table):
@@ -63,8 +73,9 @@ class FileTable(Table):
     streamed = True
     names: tuple[str, ...]
 
-    def __init__(self, found: FileSet, files: Sequence[File]) -> None:
+    def __init__(self, found: FileSet, files: Sequence[OneFile], source: File) -> None:
         self._files = files
+        self.reading = source.given
         self._types, self._values = folder_values(found)
         own = dict.fromkeys(name for file in files for name in file.part.names)
         for name in self._types:
@@ -78,9 +89,18 @@ class FileTable(Table):
                 f"data: 0 feature(s): {str(files[0].part.path)!r} has no columns; a minimum of 1 is required."
             )
 
+    def schema(self) -> list[tuple[str, str | None]]:
+        """The columns, and what they hold where a schema says it: nothing here comes from rows."""
+        kinds: dict[str, Any] = {}
+        for file in self._files:
+            for name in file.part.names:
+                kinds.setdefault(name, file.part.kind(name) if file.part.typed else None)
+        kinds |= self._types
+        return [(name, None if kinds[name] is None else str(kinds[name])) for name in self.names]
+
     def check_unchanged(self) -> None:
         for file in self._files:
-            check_stamp(file.part.path, file.stamp)
+            file.check()
 
     def check_numeric(self, columns: Sequence[str] | None) -> None:
         chosen = list(columns or self.names)
@@ -164,6 +184,8 @@ class FileTable(Table):
     def some(self, keep: NDArray[np.bool_]) -> bytes:
         """Some rows of the only file, whole, as CSV: for a node, which sends rows of its own on."""
         [file] = self._files
+        if not isinstance(file.part, Keeps):
+            raise DataError("data: rows of such a file cannot be sent on whole; save it as CSV, Parquet or GPX")
         with self._same_file(file):
             return file.part.some(keep)
 
@@ -176,9 +198,10 @@ class FileTable(Table):
         for number, file in enumerate(self._files):
             with self._same_file(file):
                 least = own or asked is not None
-                for task in file.part.tasks(own if least else file.part.names[:1], person=asked):
+                chosen = own if least else file.part.names[:1]
+                for task in file.part.tasks(chosen, texts=[] if asked is None else [asked]):
                     yield number, task
-                    check_stamp(file.part.path, file.stamp)  # before more is touched: it may be mapped into memory
+                    file.check()  # before more is touched: it may be mapped into memory
         self.check_unchanged()
 
     def _numbers(
@@ -196,7 +219,7 @@ class FileTable(Table):
 
     def _read(self, number: int, task: Task, columns: list[str], places: Places | None = None) -> list[Any]:
         file = self._files[number]
-        check_stamp(file.part.path, file.stamp)
+        file.check()
         with self._same_file(file):
             batch = task.read()
             if places is not None:
@@ -207,14 +230,14 @@ class FileTable(Table):
             ]
 
     @contextmanager
-    def _same_file(self, file: File) -> Iterator[None]:
+    def _same_file(self, file: OneFile) -> Iterator[None]:
         """What is read here is of the file that was opened, or an error; so is what a damaged file makes Arrow say."""
         try:
             yield
         except DAMAGED:
-            check_stamp(file.part.path, file.stamp)
+            file.check()
             raise _broken(file.part.path) from None
-        check_stamp(file.part.path, file.stamp)
+        file.check()
 
 
 class Walk:

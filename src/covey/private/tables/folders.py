@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from covey.errors import DataError
+from covey.files import File
+from covey.private.tables.formats import FORMATS, Format, as_file, format_of
 
-KINDS = {"Parquet": (".parquet",), "Arrow": (".arrow", ".feather", ".ipc"), "CSV": (".csv",)}
-COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4")  # of a CSV: rows.csv.gz
-ENDINGS = ".parquet, .arrow, .feather, .ipc or .csv (a CSV may be compressed: .csv" + ", .csv".join(COMPRESSED) + ")"
 IGNORED = (".", "_")  # how names begin that writers of data sets keep for themselves
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
@@ -21,7 +20,7 @@ NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 class FileSet(NamedTuple):
     """The files of one data set, sorted by path, and the folder from which the names of folders may be values."""
 
-    kind: str
+    format: Format
     files: tuple[Path, ...]
     base: Path
 
@@ -66,6 +65,8 @@ def check_distinct(files: Iterable[tuple[Path, Stamp]]) -> None:
 
 def find_files(path: str | os.PathLike[str]) -> FileSet:
     """The files of a path, a folder or a pattern such as data/*.parquet. What a file holds is not looked at."""
+    source = as_file(path)
+    path = source.path
     if set("\r\n") & set(str(path)):  # the content of a file instead of its path: rows, not to be repeated
         raise DataError("data: is a text of several lines, not the path of a file; save it as a file first")
     place = Path(path)
@@ -74,47 +75,39 @@ def find_files(path: str | os.PathLike[str]) -> FileSet:
     except OSError:  # too long for a path, and so perhaps a row
         raise DataError("data: is not a path that can be looked up; pass that of a Parquet or CSV file") from None
     if found and not place.is_dir():
-        return FileSet(_one_kind([place]), (place,), place.parent)
+        return FileSet(_one_format([place], source), (place,), place.parent)
     if found:
-        return _several(_walk(place), place, f"in the folder {str(place)!r}")
+        return _several(_walk(place), place, source, f"in the folder {str(place)!r}")
     if is_pattern(path):
         fixed = _fixed_part(place)
-        return _several(_matches(str(path), fixed), fixed, f"that {str(path)!r} stands for")
+        return _several(_matches(str(path), fixed), fixed, source, f"that {str(path)!r} stands for")
     raise DataError(f"data: there is no file {str(place)!r}")
 
 
 def is_pattern(path: str | os.PathLike[str]) -> bool:
     """Whether a path is a pattern: a file or folder that is really called so comes first."""
-    return glob.has_magic(str(path)) and not os.path.lexists(path)
+    return glob.has_magic(os.fspath(path)) and not os.path.lexists(path)
 
 
-def _several(files: Iterable[Path], base: Path, where: str) -> FileSet:
-    listed = tuple(sorted(files, key=lambda file: file.parts))
+def _several(files: Iterable[Path], base: Path, source: File, where: str) -> FileSet:
+    found = set(files)
+    found -= {each for file in found for kind in FORMATS if kind.has(file.name) for each in kind.belongs(file)}
+    listed = tuple(sorted(found, key=lambda file: file.parts))
     if not listed:
         raise DataError(f"data: there is no data file {where}; names that begin with _ or . do not count")
-    return FileSet(_one_kind(listed), listed, base)
+    return FileSet(_one_format(listed, source), listed, base)
 
 
-def _one_kind(files: Sequence[Path]) -> str:
-    kind = kind_of(files[0])
+def _one_format(files: Sequence[Path], source: File) -> Format:
+    found = format_of(files[0], source.format)
     for file in files:
-        if kind_of(file) != kind:
+        other = format_of(file, source.format)
+        if other != found:
             raise DataError(
-                f"data: {str(files[0])!r} is a {kind} file and {str(file)!r} a {kind_of(file)} file; "
+                f"data: {str(files[0])!r} is a {found.name} file and {str(file)!r} a {other.name} file; "
                 "choose those of one kind by a pattern such as 'data/*.parquet'"
             )
-    return kind
-
-
-def kind_of(file: Path) -> str:
-    name = file.name.lower()
-    for ending in COMPRESSED:
-        if name.endswith(".csv" + ending):
-            return "CSV"
-    for kind, endings in KINDS.items():
-        if name.endswith(endings):
-            return kind
-    raise DataError(f"data: {str(file)!r} must end in {ENDINGS}")
+    return found
 
 
 def _walk(folder: Path) -> Iterator[Path]:

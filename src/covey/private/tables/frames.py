@@ -157,10 +157,14 @@ def numbers_of(values: Any, column: object) -> NDArray[np.float64]:
     return numbers
 
 
-def _pandas(frame: Any) -> FrameTable:
+def pandas_table(frame: Any) -> FrameTable:
+    """A pandas DataFrame, or a GeoDataFrame, whose column of points is two of numbers."""
     names = [str(name) for name in frame.columns]
+    shape, axes = _geometry(frame, names)
 
     def reader(name: str) -> Reader:
+        if name in axes:
+            return _coordinate(frame.iloc[:, names.index(shape)], axes.index(name))
         series = frame.iloc[:, names.index(name)]
         if str(series.dtype) == "object":
             numbers = numbers_of(series.to_numpy(), name)
@@ -174,10 +178,33 @@ def _pandas(frame: Any) -> FrameTable:
 
         return pandas_ids(frame.iloc[:, names.index(name)], name)
 
-    return FrameTable(names, len(frame), reader, ids)
+    if not axes:
+        return FrameTable(names, len(frame), reader, ids)
+    table = FrameTable([*(name for name in names if name not in (shape, *axes)), *axes], len(frame), reader, ids)
+    table.as_given = False
+    return table
 
 
-def _polars(frame: Any) -> FrameTable:
+def _geometry(frame: Any, names: list[str]) -> tuple[str, tuple[str, ...]]:
+    """The column of shapes of a GeoDataFrame, and what its points' coordinates are called; by its types alone."""
+    kinds = [str(kind) for kind in frame.dtypes]
+    active = getattr(frame, "active_geometry_name", None)
+    if "geometry" not in kinds or (active is None and kinds.count("geometry") > 1):
+        return "", ()
+    shape = names[kinds.index("geometry")] if active is None else str(active)
+    system = getattr(frame.iloc[:, names.index(shape)], "crs", None)
+    return shape, ("lon", "lat") if system is None or system.is_geographic else ("x", "y")
+
+
+def _coordinate(shapes: Any, axis: int) -> Reader:
+    from covey.private.tables.points import shape_points
+
+    return lambda places: shape_points(shapes.iloc[places])[axis]
+
+
+def polars_table(frame: Any) -> FrameTable:
+    """A polars DataFrame."""
+
     def reader(name: str) -> Reader:
         series = frame.get_column(name)
         kind = str(series.dtype)
@@ -226,7 +253,9 @@ def arrow_is_numeric(kind: Any) -> bool:
     return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind))
 
 
-def _arrow(table: Any) -> FrameTable:
+def arrow_table(table: Any) -> FrameTable:
+    """An Arrow table."""
+
     def reader(name: str) -> Reader:
         values = table.column(name)
         if not arrow_is_numeric(values.type):
@@ -249,48 +278,42 @@ def open_table(data: Any) -> Table:
         from covey.private.tables.files import open_file
 
         return open_file(data)
-    library = type(data).__module__.partition(".")[0]
-    if library == "pandas" and hasattr(data, "columns"):
-        return _pandas(data)
-    if library == "polars":
-        if not hasattr(data, "height"):
-            raise DataError("data: a polars LazyFrame or Series is not supported; pass frame.collect()")
-        return _polars(data)
-    if library == "pyspark" and hasattr(data, "mapInArrow"):
+    if isinstance(data, Table):
+        return data
+    libraries = {kind.__module__.partition(".")[0] for kind in type(data).__mro__}  # of subclasses, too
+    if "pandas" in libraries and hasattr(data, "columns"):
+        return pandas_table(data)
+    if "pyspark" in libraries and hasattr(data, "mapInArrow"):
         from covey.private.tables.spark import SparkTable
 
         return SparkTable(data)
-    if library == "pyarrow" and hasattr(data, "column_names"):
-        return _arrow(data)
-    return ArrayTable(data)
+    if "polars" in libraries and hasattr(data, "height"):
+        return polars_table(data)
+    if "pyarrow" in libraries and hasattr(data, "column_names"):
+        return arrow_table(data if hasattr(data, "to_batches") else _whole(data))
+    return _late(data, libraries) or ArrayTable(data)
 
 
-def some_rows(data: Any, keep: NDArray[np.bool_]) -> Any:
-    """Some rows of data in memory, as data of its kind. Of categories only theirs: all of them would tell of others."""
-    if hasattr(data, "loc"):
-        return _some_of_pandas(data, keep)
-    if not hasattr(data, "filter"):
-        return (data if isinstance(data, np.ndarray) else np.asarray(data))[keep]
-    some = data.filter(keep)
-    return _plain_values(some) if type(data).__module__.startswith("pyarrow") else some
-
-
-def _plain_values(table: Any) -> Any:
-    """An Arrow table without dictionaries."""
+def _whole(batch: Any) -> Any:
     import pyarrow as pa
 
-    for place, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            table = table.set_column(place, field.name, table.column(place).cast(field.type.value_type))
-    return table
+    return pa.Table.from_batches([batch])
 
 
-def _some_of_pandas(frame: Any, keep: NDArray[np.bool_]) -> Any:
-    some = frame[keep].copy()
-    for place, kind in enumerate(some.dtypes):
-        if str(kind) == "category":
-            some.isetitem(place, some.iloc[:, place].cat.remove_unused_categories())
-    for name in ("remove_unused_categories", "remove_unused_levels"):
-        if hasattr(some.index, name):
-            some.index = getattr(some.index, name)()
-    return some
+def _late(data: Any, libraries: set[str]) -> Table | None:
+    """The table of what makes its rows when it is asked for them, if it is such a thing."""
+    if "polars" in libraries and hasattr(data, "collect_schema"):
+        from covey.private.tables.late import lazy_frame
+
+        return lazy_frame(data)
+    if "polars" in libraries:
+        raise DataError("data: a polars Series is not supported; pass series.to_frame()")
+    if libraries & {"duckdb", "_duckdb"} and hasattr(data, "project"):
+        from covey.private.tables.late import relation
+
+        return relation(data)
+    if hasattr(data, "__arrow_c_stream__") and "pandas" not in libraries:
+        from covey.private.tables.late import stream
+
+        return stream(data)
+    return None

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from covey.checks import no_column
 from covey.errors import ParameterError
 
 Ids = Any  # a pyarrow.Array of int64 or large_binary
@@ -29,7 +30,7 @@ PLAIN = pa.large_binary()
 def check_name(person: str, names: Sequence[str]) -> None:
     """Refuse a column that is not there, or is there twice."""
     if names.count(person) == 0:
-        raise ParameterError("person", f"the data has no column {person!r}; it has {', '.join(map(repr, names))}")
+        raise ParameterError("person", no_column(person, names))
     if names.count(person) > 1:
         raise ParameterError("person", f"the data has several columns {person!r}; give each a name of its own")
 
@@ -114,11 +115,11 @@ def object_ids(values: Any, person: str) -> Ids:
         try:
             return pa.array([None if cell is None else int(cell) for cell in cells], pa.int64())
         except OverflowError:
-            return pa.array([None if cell is None else _digits(int(cell)) for cell in cells], PLAIN)
+            return pa.array([None if cell is None else digits(int(cell)) for cell in cells], PLAIN)
     raise unsupported(person, "Python objects of several kinds, or of a kind that is neither text nor a whole number")
 
 
-def _digits(number: int) -> bytes:
+def digits(number: int) -> bytes:
     """A whole number as text; of very many digits, which Python refuses to print, to another base."""
     return b"%d" % number if number.bit_length() < 2**10 else hex(number).encode()
 

@@ -7,15 +7,12 @@ never shows. One record is one row: one that is too long, or has too few or too 
 
 from __future__ import annotations
 
-import io
-import lzma
-import re
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,20 +21,23 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from covey.errors import DataError
+from covey.files import File
 from covey.private.engines.base import Sealed
 from covey.private.tables.csv import records as csv_records
-from covey.private.tables.csv.records import BOM, COMMA, LONGEST_HEADER, NEWLINE, RETURN, Places, blocks
+from covey.private.tables.csv.header import NUMBER, Dialect, read_names
+from covey.private.tables.csv.records import BOM, NEWLINE, RETURN, Places, blocks
 from covey.private.tables.one_file import Task
+from covey.private.tables.text import opened
 
-NUMBER = r"^\s*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?)\s*$"
 SPACE = 32
-NEARLY = r"[+-]?[\d.]*\d[\d.]*([eE][+-]?\d*)?"  # a number with a slip in it: ".0.5", "1.2.3"
-LONGEST_COUNT = 9  # digits of a column name that is a number
 BLOCK = 2**22  # bytes that are read at a time
 SNIFF_ROWS = 1000  # how far the schema check looks
 SNIFF_BLOCK = 2**17
 MISSING = pa.array([text.encode() for text in pyarrow.csv.ConvertOptions().null_values])
-STREAMS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+
+
+USUAL = Dialect()
+UNSURE = "text; if its numbers are written 12,5 or 12.5, say so: decimal=',' or decimal='.'"
 
 
 class CsvPart(Sealed):
@@ -48,56 +48,46 @@ class CsvPart(Sealed):
     newline alone, a carriage return before a newline belongs to the value, as pandas writes it.
     """
 
-    def __init__(self, path: Path) -> None:
+    typed = False
+    geometry = None
+
+    def __init__(self, path: Path, source: File | None = None) -> None:
         self.path = path
-        with opened(path) as file:
-            header = csv_records.read_header(file)
-        if not header.strip() or len(header) > LONGEST_HEADER:
-            raise DataError(f"data: {str(path)!r} has no header line that names its columns")
-        self._header = header if header.endswith(b"\n") else header + b"\n"
-        self._returns = header.endswith(b"\r\n")
-        header = header.rstrip(b"\r\n")
-        if b"\r" in re.sub(rb'"[^"]*"', b"", header):  # perhaps the whole file, and every row a name to publish
-            raise DataError(f"data: lines of {str(path)!r} end in carriage returns; save it with newlines")
-        if not csv_records.is_whole(header):  # what follows may be rows
-            raise DataError(f"data: in the header line of {str(path)!r} a quote does not enclose a name; mend it")
-        try:
-            names = [cell.decode() for cell in csv_records.cells(header)]
-        except UnicodeDecodeError:
-            raise DataError(f"data: the header line of {str(path)!r} is not UTF-8 text") from None
-        if _look_like_a_row(names):
-            raise DataError(
-                f"data: the first line of {str(path)!r} holds numbers, not names of columns; add a header line"
-            )
-        self.names = tuple(names)
+        self._source = source or File(path)
+        self.names, self._dialect = read_names(path, self._source)
 
     def kind(self, name: str) -> Any:  # noqa: ARG002
         return pa.binary()
 
     def not_numbers(self, columns: Sequence[str]) -> tuple[str, str] | None:
         """A column none of whose first cells is a number: the wrong column, not a bad row."""
-        found = []
-        for block in self._blocks(SNIFF_BLOCK) if columns else ():
-            found.append(_read(block, self.names, [], columns, returns=self._returns))
-            if sum(each.num_rows for each in found) >= SNIFF_ROWS:
-                break
+        found = self._first_cells(columns)
         for name in columns if found else ():
-            cells = pa.chunked_array([chunk for each in found for chunk in each.column(name).chunks], pa.binary())
-            cells = cells.slice(0, SNIFF_ROWS)
+            cells = _joined(found, name)
             given = pc.invert(pc.is_in(cells, value_set=MISSING))
-            if pc.any(given).as_py() and parse(cells).null_count == len(cells):
-                return name, "text"
+            if pc.any(given).as_py() and parse(cells, self._dialect.decimal).null_count == len(cells):
+                return name, "text" if self._dialect[:2] in ((b",", "."), (b";", ",")) else UNSURE
         return None
 
-    def tasks(self, columns: Sequence[str], *, person: str | None = None) -> Iterator[Task]:
-        texts = [] if person is None else [person]
-        numbers = [name for name in columns if name != person]
+    def first_cells(self, name: str) -> Any:
+        return _joined(self._first_cells([name]), name)
+
+    def _first_cells(self, columns: Sequence[str]) -> list[Any]:
+        found = []
+        for block in self._blocks(SNIFF_BLOCK) if columns else ():
+            found.append(_read(block, self.names, [], columns, self._dialect))
+            if sum(each.num_rows for each in found) >= SNIFF_ROWS:
+                break
+        return found
+
+    def tasks(self, columns: Sequence[str], *, texts: Sequence[str] = ()) -> Iterator[Task]:
+        numbers = [name for name in columns if name not in texts]
         for block in self._blocks(BLOCK):
-            read = partial(_read, block, self.names, numbers, texts, returns=self._returns)
-            yield Task(partial(_count, block, len(self.names)), read)
+            read = partial(_read, block, self.names, numbers, texts, self._dialect)
+            yield Task(partial(_count, block, len(self.names), self._dialect.comma), read)
 
     def rows(self) -> int:
-        return sum(_count(block, len(self.names)) for block in self._blocks(BLOCK))
+        return sum(_count(block, len(self.names), self._dialect.comma) for block in self._blocks(BLOCK))
 
     def some(self, keep: NDArray[np.bool_]) -> bytes:
         """Records to the byte, none of those that are too long to be read whole.
@@ -107,13 +97,14 @@ class CsvPart(Sealed):
         """
         if any(len(name.splitlines()) > 1 for name in self.names):
             raise DataError("data: a name in the header line has several lines, which may be rows; mend it")
-        found, done = [self._header], 0
+        comma = self._dialect.comma
+        found, done = [self._header()], 0
         for block in self._blocks(BLOCK, mend=False):
-            if b'"' in block and not csv_records.is_whole(block):
+            if b'"' in block and not csv_records.is_whole(block, comma):
                 raise DataError(
                     "data: a quote in a row is misplaced or never closed, so rows may run together; mend it"
                 )
-            ends = csv_records.record_ends(block)
+            ends = csv_records.record_ends(block, comma)
             starts = np.concatenate([[0], ends[:-1]])
             if len(self.names) > 1:
                 rows = ~_empty(block, ends)
@@ -123,49 +114,57 @@ class CsvPart(Sealed):
             done += len(ends)
         return b"".join(found)
 
+    def _header(self) -> bytes:
+        with opened(self.path, self._source) as file:
+            csv_records.skip_lines(file, self._source.header_line - 1)
+            header = csv_records.read_header(file, self._dialect.comma)
+        return header if header.endswith(b"\n") else header + b"\n"
+
     def _blocks(self, size: int, *, mend: bool = True) -> Iterator[bytes]:
-        with opened(self.path) as file:
-            csv_records.read_header(file)
-            yield from blocks(file, size, mend=mend)
-
-
-def opened(path: Path) -> IO[bytes]:
-    """The text of a file, as bytes, decompressed by the ending of its name."""
-    ending = path.suffix.lower()
-    if ending == ".xz":
-        return lzma.open(path)
-    if ending in STREAMS:
-        return io.BufferedReader(pa.input_stream(str(path), compression=STREAMS[ending]), 2**16)
-    return path.open("rb")
+        with opened(self.path, self._source) as file:
+            csv_records.skip_lines(file, self._source.header_line - 1)
+            csv_records.read_header(file, self._dialect.comma)
+            yield from blocks(file, size, self._dialect.comma, mend=mend)
 
 
 def _read(
-    records: bytes, names: Sequence[str], numbers: Sequence[str], texts: Sequence[str], *, returns: bool = True
+    records: bytes, names: Sequence[str], numbers: Sequence[str], texts: Sequence[str], dialect: Dialect = USUAL
 ) -> Any:
     """Columns of whole records: of `numbers` as float64 where every cell is one, else as bytes, and `texts` as bytes.
 
     Texts come to the byte. To numbers a carriage return is a space: without texts it never matters whose it is.
     """
-    records, rows = separate(records, cells=len(names), returns=returns or not texts, exact=bool(texts))
+    returns = dialect.returns or not texts
+    records, rows = separate(records, cells=len(names), returns=returns, exact=bool(texts), comma=dialect.comma)
     if records.startswith(BOM):  # in the middle of a file it is part of a cell; the parser would drop the first one
         records = BOM + records
     wanted = [*numbers, *texts]
     places = [str(names.index(name)) for name in wanted]
     kinds = dict.fromkeys(places, pa.binary())
     try:
-        table = _table(records, len(names), kinds | dict.fromkeys(places[: len(numbers)], pa.float64()))
+        table = _table(records, len(names), kinds | dict.fromkeys(places[: len(numbers)], pa.float64()), dialect)
     except pa.ArrowInvalid:
-        table = _table(records, len(names), kinds)
-    columns = [*table.columns[: len(numbers)], *(_given(cells) for cells in table.columns[len(numbers) :])]
+        table = _table(records, len(names), kinds, dialect)
+    first = table.columns[: len(numbers)]
+    columns = [
+        *(with_points(cells, dialect.decimal) for cells in first),
+        *(_given(cells) for cells in table.columns[len(numbers) :]),
+    ]
     table = pa.Table.from_arrays(columns, names=wanted)
     return table if rows is None else table.take(rows)
+
+
+def _joined(tables: Sequence[Any], name: str) -> Any:
+    """The first cells of a column that was read in several blocks."""
+    chunks = [chunk for each in tables for chunk in each.column(name).chunks]
+    return pa.chunked_array(chunks, pa.binary()).slice(0, SNIFF_ROWS)
 
 
 def _given(cells: Any) -> Any:
     return pc.if_else(pc.equal(cells, b""), pa.scalar(None, pa.binary()), cells)
 
 
-def _table(records: bytes, width: int, kinds: dict[str, Any]) -> Any:
+def _table(records: bytes, width: int, kinds: dict[str, Any], dialect: Dialect) -> Any:
     """All records as one block of the parser: it does not look for their ends in a way of its own."""
     return _parsed(
         pa.BufferReader(records),
@@ -173,11 +172,14 @@ def _table(records: bytes, width: int, kinds: dict[str, Any]) -> Any:
             column_names=[str(i) for i in range(width)], use_threads=False, block_size=len(records) + 1
         ),
         parse_options=pyarrow.csv.ParseOptions(
+            delimiter=dialect.comma.decode(),
             newlines_in_values=True,
             ignore_empty_lines=width > 1,
             invalid_row_handler=lambda row: "skip",  # noqa: ARG005
         ),
-        convert_options=pyarrow.csv.ConvertOptions(include_columns=[*kinds], column_types=kinds, check_utf8=False),
+        convert_options=pyarrow.csv.ConvertOptions(
+            include_columns=[*kinds], column_types=kinds, check_utf8=False, decimal_point=dialect.decimal
+        ),
     )
 
 
@@ -189,9 +191,9 @@ def _parsed(source: Any, **options: Any) -> Any:
         return helper.submit(pyarrow.csv.read_csv, source, **options).result()
 
 
-def _count(records: bytes, cells: int) -> int:
+def _count(records: bytes, cells: int, comma: bytes = b",") -> int:
     """The rows in whole records."""
-    ends = csv_records.record_ends(records)
+    ends = csv_records.record_ends(records, comma)
     return len(ends) if cells == 1 else int(np.count_nonzero(~_empty(records, ends)))
 
 
@@ -205,14 +207,25 @@ def _empty(records: bytes, ends: Places) -> NDArray[np.bool_]:
     return np.asarray(empty)
 
 
-def parse(cells: Any) -> Any:
+def with_points(cells: Any, decimal: str) -> Any:
+    """Cells of bytes whose numbers have this decimal sign, with points instead; a cell with a point is then none."""
+    if decimal == "." or not pa.types.is_binary(cells.type):
+        return cells
+    known = pc.if_else(pc.match_substring(cells, "."), pa.scalar(None, pa.binary()), cells)
+    return pc.replace_substring(known, decimal, ".")
+
+
+def parse(cells: Any, decimal: str = ".") -> Any:
     """Cells of bytes as float64; whatever is not a number is null."""
+    cells = with_points(cells, decimal)
     number = pc.match_substring_regex(cells, NUMBER)
     text = pc.if_else(number, cells, pa.scalar(None, pa.binary())).cast(pa.string())
     return pc.ascii_trim_whitespace(text).cast(pa.float64())
 
 
-def separate(records: bytes, *, cells: int, returns: bool = True, exact: bool = False) -> tuple[bytes, Any]:
+def separate(
+    records: bytes, *, cells: int, returns: bool = True, exact: bool = False, comma: bytes = b","
+) -> tuple[bytes, Any]:
     """Whole records, mended: the parser sees those with that many cells. And for each row its place among what it sees.
 
     A record of more than 1 MiB, or with another number of cells, is a row of missing values, whose place is null; it is
@@ -222,11 +235,11 @@ def separate(records: bytes, *, cells: int, returns: bool = True, exact: bool = 
     a space, or if values have to be `exact` is put in quotes.
     """
     text = np.frombuffer(records, dtype=np.uint8)
-    ends, commas = np.flatnonzero(text == NEWLINE) + 1, np.flatnonzero(text == COMMA)
+    ends, commas = np.flatnonzero(text == NEWLINE) + 1, np.flatnonzero(text == comma[0])
     lone = _lone(records, text, returns=returns)
     odd = np.empty(0, dtype=np.intp)  # in records that have to be written anew
     if b'"' in records:
-        turns, odd = csv_records.marks(records)
+        turns, odd = csv_records.marks(records, comma)
         inside = csv_records.quoted(len(text), turns)
         ends, commas, lone = ends[~inside[ends - 1]], commas[~inside[commas]], lone[~inside[lone]]
     if exact:
@@ -248,7 +261,7 @@ def separate(records: bytes, *, cells: int, returns: bool = True, exact: bool = 
         return records, None
     parts, done = [], 0
     for start, end, gone in zip(starts[anew].tolist(), ends[anew].tolist(), bad[anew].tolist(), strict=True):
-        parts += [records[done:start], b"" if gone else _anew(records[start:end], returns=returns)]
+        parts += [records[done:start], b"" if gone else _anew(records[start:end], comma, returns=returns)]
         done = end
     whole = b"".join([*parts, records[done:]])
     lost = (bad & anew)[~_empty(records, ends)] if cells > 1 else bad
@@ -265,9 +278,10 @@ def _lone(records: bytes, text: NDArray[np.uint8], *, returns: bool) -> Places:
     return found[text[found + 1] != NEWLINE] if returns else found
 
 
-def _anew(record: bytes, *, returns: bool) -> bytes:
+def _anew(record: bytes, comma: bytes, *, returns: bool) -> bytes:
     record = record.removesuffix(b"\n")
-    return csv_records.written(csv_records.cells(record.removesuffix(b"\r") if returns else record))
+    record = record.removesuffix(b"\r") if returns else record
+    return csv_records.written(csv_records.cells(record, comma), comma)
 
 
 def _evenly(commas: NDArray[np.intp], starts: NDArray[np.intp], ends: NDArray[np.intp], each: int) -> bool:
@@ -276,29 +290,3 @@ def _evenly(commas: NDArray[np.intp], starts: NDArray[np.intp], ends: NDArray[np
         return False
     table = commas.reshape(len(ends), each)
     return each == 0 or bool((table[:, 0] >= starts).all() and (table[:, -1] < ends).all())
-
-
-def _nearly(part: str) -> bool:
-    return re.fullmatch(NUMBER, part) is not None or re.fullmatch(NEARLY, part) is not None
-
-
-def _look_like_a_row(names: Sequence[str]) -> bool:
-    """Whether a header holds numbers that do not count columns: the file then begins with a person's row.
-
-    Names may count: from 0 or 1, by their own place in the line, or as three or more whole numbers in a row (years).
-    Several numbers in one cell ("12.5;47.3") are a row with another separator; so is a number with a slip (".0.5").
-    A name of several lines must not have such a line: it may be a row that a quote took in.
-    """
-    below = [line for name in names for line in name.splitlines()[1:]]
-    if any("," in line and _look_like_a_row([line]) for line in below):
-        return True
-    cells = ([part for part in re.split(r"[\s;|,]+", name) if part] for name in names)
-    numbers = [(i, cell) for i, cell in enumerate(cells) if cell and all(map(_nearly, cell))]
-    if not numbers:
-        return False
-    if any(len(cell) > 1 or not cell[0].isdecimal() or len(cell[0]) > LONGEST_COUNT for _, cell in numbers):
-        return True
-    counted = [int(cell[0]) for _, cell in numbers]
-    first, place = counted[0], numbers[0][0]
-    plausible = first in (0, 1, place, place + 1) or len(counted) >= 3
-    return not (plausible and counted == [*range(first, first + len(counted))])

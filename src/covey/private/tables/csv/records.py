@@ -4,7 +4,7 @@ A record ends at a newline outside quotes. A quote opens a quoted cell where it 
 two quotes are one that belongs to the value, and a single one closes. Every other quote is text, and so is what stands
 between a closing quote and the next comma or newline: Python's csv module reads it alike. So whatever a correct writer
 puts into a cell, its record is one record. A quote that nobody closed takes in what follows, up to the next quote that
-can close it or to the end of the file: one record, and no error.
+can close it or to the end of the file: one record, and no error. `comma` is what stands between cells.
 
 A record of more than `LONGEST_RECORD` bytes is read to the same end as any other. Of what went before, only as much is
 remembered as that takes: the limit bounds memory, not parsing.
@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 
 Places = NDArray[np.intp]
 BOM = b"\xef\xbb\xbf"
-QUOTE, COMMA, NEWLINE, RETURN = b'",\n\r'
+QUOTE, NEWLINE, RETURN = b'"\n\r'
 LONGEST_RECORD = 2**20  # bytes; a longer one is a row of missing values
 LONGEST_HEADER = 2**16
 QUOTED = re.compile(rb'[^"]*(?:""[^"]*)*')
 
 
-def marks(text: bytes) -> tuple[Places, Places]:
+def marks(text: bytes, comma: bytes = b",") -> tuple[Places, Places]:
     """The quotes of a text that begins with a record: where cells open and close in turn, and where one is misplaced.
 
     Two quotes that stand for one may be told as a closing and an opening one; nothing lies between them.
@@ -36,11 +36,11 @@ def marks(text: bytes) -> tuple[Places, Places]:
     quotes = np.flatnonzero(codes == QUOTE)
     first, last = quotes[::2], quotes[1::2]
     before, after, later = codes[first - 1], _at(codes, last + 1), _at(codes, last + 2)
-    opens = (before == COMMA) | (before == NEWLINE) | (before == QUOTE) | (first == 0)
-    closes = (after == COMMA) | (after == NEWLINE) | (after == QUOTE) | ((after == RETURN) & (later == NEWLINE))
+    opens = (before == comma[0]) | (before == NEWLINE) | (before == QUOTE) | (first == 0)
+    closes = (after == comma[0]) | (after == NEWLINE) | (after == QUOTE) | ((after == RETURN) & (later == NEWLINE))
     if opens.all() and closes.all():
         return quotes, quotes[:0]
-    return _marks_one_by_one(text, quotes.tolist())
+    return _marks_one_by_one(text, quotes.tolist(), comma)
 
 
 def _at(codes: NDArray[np.uint8], places: Places) -> NDArray[np.uint8]:
@@ -48,7 +48,7 @@ def _at(codes: NDArray[np.uint8], places: Places) -> NDArray[np.uint8]:
     return np.asarray(np.where(places < len(codes), codes[np.minimum(places, len(codes) - 1)], NEWLINE))
 
 
-def _marks_one_by_one(text: bytes, quotes: list[int]) -> tuple[Places, Places]:
+def _marks_one_by_one(text: bytes, quotes: list[int], comma: bytes) -> tuple[Places, Places]:
     """The same for any text, by the rule itself: for files that no correct writer made."""
     turns: list[int] = []
     stray: list[int] = []
@@ -57,13 +57,13 @@ def _marks_one_by_one(text: bytes, quotes: list[int]) -> tuple[Places, Places]:
         if place == doubled:
             continue
         if len(turns) % 2 == 0:
-            opens = place == 0 or text[place - 1] in b",\n"
+            opens = place == 0 or text[place - 1] in comma + b"\n"
             (turns if opens else stray).append(place)
         elif next_place == place + 1:
             doubled = next_place
         else:
             turns.append(place)
-            if text[place + 1 : place + 2] not in (b"", b",", b"\n") and text[place + 1 : place + 3] != b"\r\n":
+            if text[place + 1 : place + 2] not in (b"", comma, b"\n") and text[place + 1 : place + 3] != b"\r\n":
                 stray.append(place)
     return np.array(turns, dtype=np.intp), np.array(stray, dtype=np.intp)
 
@@ -75,16 +75,16 @@ def quoted(size: int, turns: Places) -> NDArray[np.bool_]:
     return np.asarray(np.cumsum(flips, dtype=np.uint8) & 1 == 1)  # modulo 2^8, which is even
 
 
-def record_ends(text: bytes) -> Places:
+def record_ends(text: bytes, comma: bytes = b",") -> Places:
     """The places behind the newlines that end a record, in a text that begins with one."""
     codes = np.frombuffer(text, dtype=np.uint8)
     ends = np.flatnonzero(codes == NEWLINE)
     if b'"' in text:
-        ends = ends[np.searchsorted(marks(text)[0], ends) % 2 == 0]
+        ends = ends[np.searchsorted(marks(text, comma)[0], ends) % 2 == 0]
     return np.asarray(ends + 1)
 
 
-def blocks(file: IO[bytes], size: int, *, mend: bool = True) -> Iterator[bytes]:
+def blocks(file: IO[bytes], size: int, comma: bytes = b",", *, mend: bool = True) -> Iterator[bytes]:
     """Whole records, about `size` bytes at a time. Of one that is too long, enough is kept to find it so.
 
     mend : whether a quote that is open at the end is closed there.
@@ -92,31 +92,31 @@ def blocks(file: IO[bytes], size: int, *, mend: bool = True) -> Iterator[bytes]:
     rest = b""
     while block := file.read(size):
         text = rest + block
-        end = _last_end(text)
+        end = _last_end(text, comma)
         if end:
             yield text[:end]
         rest = text[end:]
         if len(rest) > LONGEST_RECORD:
-            rest = _shortened(rest)
+            rest = _shortened(rest, comma)
     if rest:
-        yield rest + (b'"\n' if mend and _open(rest) else b"\n")
+        yield rest + (b'"\n' if mend and _open(rest, comma) else b"\n")
 
 
-def _last_end(text: bytes) -> int:
+def _last_end(text: bytes, comma: bytes) -> int:
     """The place behind the last newline that ends a record, or 0."""
     if b'"' not in text:
         return text.rfind(b"\n") + 1
-    ends = record_ends(text)
+    ends = record_ends(text, comma)
     return int(ends[-1]) if len(ends) else 0
 
 
-def _open(text: bytes) -> bool:
-    return b'"' in text and len(marks(text)[0]) % 2 == 1
+def _open(text: bytes, comma: bytes) -> bool:
+    return b'"' in text and len(marks(text, comma)[0]) % 2 == 1
 
 
-def _shortened(rest: bytes) -> bytes:
+def _shortened(rest: bytes, comma: bytes) -> bytes:
     """The beginning of a record that is too long, as another one that is as well, and goes on in the same way."""
-    turns = marks(rest)[0]
+    turns = marks(rest, comma)[0]
     inside, tail = len(turns) % 2 == 1, b""
     if not inside and len(turns) and turns[-1] == len(rest) - 1:  # closes, or is the first of two that stand for one
         inside, tail = True, b'"'
@@ -125,25 +125,32 @@ def _shortened(rest: bytes) -> bytes:
     return (b'"' if inside else b"") + b" " * (LONGEST_RECORD + 1) + tail
 
 
-def read_header(file: IO[bytes]) -> bytes:
+def skip_lines(file: IO[bytes], count: int) -> None:
+    """Leave a title out: so many lines, however long."""
+    for _ in range(count):
+        while (part := file.readline(LONGEST_HEADER)) and not part.endswith(b"\n"):
+            pass
+
+
+def read_header(file: IO[bytes], comma: bytes = b",") -> bytes:
     """The first record of a file, without a byte order mark; or more than `LONGEST_HEADER` bytes, or an open quote."""
     header, inside = b"", False
     while True:
         line = file.readline(LONGEST_HEADER + 4 - len(header))
         header = header + line if header else line.removeprefix(BOM)
         if b'"' in line:
-            inside = _open(header)
+            inside = _open(header, comma)
         if not inside or not line.endswith(b"\n"):
             return header
 
 
-def is_whole(text: bytes) -> bool:
+def is_whole(text: bytes, comma: bytes) -> bool:
     """Whether every quote of a text that begins with a record encloses a cell, and is closed."""
-    turns, stray = marks(text)
+    turns, stray = marks(text, comma)
     return len(turns) % 2 == 0 and not len(stray)
 
 
-def cells(record: bytes) -> list[bytes]:
+def cells(record: bytes, comma: bytes = b",") -> list[bytes]:
     """The values of one record, given without its end."""
     found, place = [], 0
     while True:
@@ -152,13 +159,13 @@ def cells(record: bytes) -> list[bytes]:
             inner = QUOTED.match(record, place + 1)
             assert inner is not None
             value, place = inner.group().replace(b'""', b'"'), inner.end() + 1
-        comma = record.find(b",", place)
-        found.append(value + (record[place:] if comma < 0 else record[place:comma]))
-        if comma < 0:
+        end = record.find(comma, place)
+        found.append(value + (record[place:] if end < 0 else record[place:end]))
+        if end < 0:
             return found
-        place = comma + 1
+        place = end + 1
 
 
-def written(values: list[bytes]) -> bytes:
+def written(values: list[bytes], comma: bytes) -> bytes:
     """A record with all its values in quotes."""
-    return b",".join(b'"' + value.replace(b'"', b'""') + b'"' for value in values) + b"\n"
+    return comma.join(b'"' + value.replace(b'"', b'""') + b'"' for value in values) + b"\n"

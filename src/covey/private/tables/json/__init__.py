@@ -1,0 +1,1 @@
+"""JSON: lines of objects, and GeoJSON; each record by itself."""

@@ -1,0 +1,92 @@
+"""Rows in memory, and beside them an array that says whose each of them is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from covey.errors import ParameterError
+from covey.private.tables.base import Piece, Places, Table, piece_rows
+from covey.private.tables.frames import ArrayTable, FrameTable
+from covey.private.tables.ids import Ids, PieceWithIds, arrow_ids, family_of, object_ids, pandas_ids, polars_ids
+
+USUAL_NAME = "person"  # what the column is called in certificates, where the array has no name
+
+
+class IdTable(Table):
+    """A table in memory with the ids of its rows as one more column, or in place of the one that is called so."""
+
+    as_given = False
+
+    def __init__(self, table: Table, ids: Any) -> None:
+        if not isinstance(table, ArrayTable | FrameTable):
+            raise ParameterError("person", "an array of ids needs rows in memory; for files, name a column of theirs")
+        self.name = _name(ids)
+        self._ids, count = _reader(ids, self.name)
+        if count != table.rows():  # how many of either is not told
+            raise ParameterError("person", "must hold one id for each row of the data")
+        self._table = table
+        self.names = None if table.names is None else tuple(dict.fromkeys([*table.names, self.name]))
+        self.width = table.width if self.names is None else len(self.names)
+
+    def check_numeric(self, columns: Sequence[str] | None) -> None:
+        self._table.check_numeric(columns)
+
+    def pieces(self, columns: Sequence[str] | None) -> Iterator[Piece]:
+        return self._table.pieces(columns)
+
+    def rows(self) -> int:
+        return self._table.rows()
+
+    def chosen(self, columns: Sequence[str] | None, places: Iterator[Places]) -> Iterator[Piece]:
+        return self._table.chosen(columns, places)
+
+    def check_person(self, person: str) -> None:
+        """Its type was looked at when the ids were given."""
+
+    def pieces_with_ids(self, columns: Sequence[str] | None, person: str) -> Iterator[PieceWithIds]:  # noqa: ARG002
+        step = piece_rows(len(columns) if columns is not None and self.names is not None else self._table.width)
+        for number, piece in enumerate(self._table.pieces(columns)):
+            yield partial(_both, piece, self._ids, slice(number * step, (number + 1) * step))
+
+
+def _both(piece: Piece, ids: Callable[[slice], Ids], places: slice) -> tuple[Any, Ids]:
+    numbers = piece()
+    return numbers, ids(slice(places.start, places.start + numbers.shape[1]))
+
+
+def _name(ids: Any) -> str:
+    name = getattr(ids, "name", None)
+    return name if isinstance(name, str) and name else USUAL_NAME
+
+
+def _reader(ids: Any, name: str) -> tuple[Callable[[slice], Ids], int]:
+    """What reads some of the ids, and how many there are; or a refusal by their type."""
+    library = type(ids).__module__.partition(".")[0]
+    if library == "pandas" and hasattr(ids, "iloc") and getattr(ids, "ndim", 0) == 1:
+        return pandas_ids(ids, name), len(ids)
+    if library == "polars" and hasattr(ids, "dtype"):
+        return polars_ids(ids, name), len(ids)
+    if library == "pyarrow" and hasattr(ids, "type"):
+        family_of(name, ids.type)
+        return lambda places: arrow_ids(ids.slice(places.start, places.stop - places.start)), len(ids)
+    try:
+        array = np.asarray(ids)
+        if array.dtype.kind in "US" and not isinstance(ids, np.ndarray):
+            array = np.array(ids, dtype=object)  # or numbers among texts would become texts
+    except ValueError:
+        array = np.empty((0, 0))
+    if array.ndim != 1:
+        raise ParameterError("person", "must be the name of a column, or an array of one id for each row")
+    if array.dtype.kind in "OUS":
+        known = object_ids(array.astype(object), name)
+        return lambda places: known[places], len(array)
+    try:
+        family_of(name, pa.array(array[:0]).type)
+    except pa.ArrowException:
+        raise ParameterError("person", "must hold numbers or texts, one for each row") from None
+    return lambda places: arrow_ids(pa.array(array[places])), len(array)
