@@ -1,6 +1,7 @@
 """What a person should hear about a fit although it is allowed: by its request, and by what it released. Never by rows.
 
-Warnings of a request come before the charge: whoever turns `PrivacyWarning` into an error is stopped before paying.
+Warnings of a request come before the charge: whoever turns `PrivacyWarning` into an error is stopped before paying. A
+fit with a known seed is a test, or a rerun on made-up rows, and promises nothing that could be warned of.
 Those of a release never stop anything, since it is paid for.
 """
 
@@ -75,8 +76,10 @@ def _names_people(name: str) -> bool:
 
 def _warn(messages: Iterable[str]) -> None:
     """Warnings at the line that called Covey, wherever inside they come up."""
-    frame, level = currentframe(), 0
-    while frame is not None and (level == 0 or frame.f_code.co_filename.startswith(_PACKAGE)):
-        frame, level = frame.f_back, level + 1
+    frame, depth, level = currentframe(), 0, 0
+    while frame is not None:
+        depth += 1
+        level = depth if frame.f_code.co_filename.startswith(_PACKAGE) else level
+        frame = frame.f_back
     for message in messages:
         warnings.warn(message, PrivacyWarning, stacklevel=level + 1)

@@ -129,7 +129,8 @@ def _fit(
     stored = session.stored()
     if stored is not None:
         return Release.from_json(stored)
-    warn_before(request.promise, request.person, columns=table.names, used=domain.columns)
+    if seed is None:
+        warn_before(request.promise, request.person, columns=table.names, used=domain.columns)
     table.check_numeric(domain.columns if table.names is not None else None)
     return run(request, table, domain, session, zoned, dataset=dataset, seed=seed, progress=progress)
 

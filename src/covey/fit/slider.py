@@ -142,7 +142,8 @@ def fit_levels(
     stored = session.stored()
     if stored is not None:
         return from_json(stored)
-    warn_before(promise, who, columns=table.names, used=domain.columns)
+    if seed is None:
+        warn_before(promise, who, columns=table.names, used=domain.columns)
     table.check_numeric(domain.columns if table.names is not None else None)
     try:
         return _run(

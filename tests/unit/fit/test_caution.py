@@ -40,14 +40,14 @@ def test_a_fit_without_a_ledger_is_warned_of_unless_it_is_a_test():
 
 @pytest.mark.parametrize(("epsilon", "warned"), [(10, False), (10.5, True)])
 def test_a_large_epsilon(epsilon, warned):
-    found = messages(lambda: fit(ROWS, k=2, epsilon=epsilon, bounds=(0, 1), random_state=0))
+    found = messages(lambda: fit(ROWS, k=2, epsilon=epsilon, bounds=(0, 1)))
     assert [each.startswith("epsilon") for each in found] == [True] * warned
 
 
 @pytest.mark.parametrize(("delta", "warned"), [(1e-5, False), (2e-5, True), (0.01, True)])
 def test_a_large_delta(delta, warned):
     rows = np.random.default_rng(0).uniform(0, 1, (300, 10))
-    found = messages(lambda: fit(rows, k=2, epsilon=1, delta=delta, bounds=(0, 1), random_state=0))
+    found = messages(lambda: fit(rows, k=2, epsilon=1, delta=delta, bounds=(0, 1)))
     assert [each.startswith("delta") for each in found] == [True] * warned
 
 
@@ -61,15 +61,15 @@ def test_a_delta_that_protects_nobody_is_refused(delta):
 def test_a_column_that_names_people_is_pointed_out(name):
     frame = pd.DataFrame({"a": ROWS[:, 0], "b": ROWS[:, 1], name: range(len(ROWS))})
     bounds = {"a": (0, 1), "b": (0, 1)}
-    (found,) = messages(lambda: fit(frame, k=2, epsilon=1, bounds=bounds, random_state=0))
+    (found,) = messages(lambda: fit(frame, k=2, epsilon=1, bounds=bounds))
     assert found.startswith(f"person: column {name!r}")
-    assert not messages(lambda: fit(frame, k=2, epsilon=1, bounds=bounds, person=name, random_state=0))
+    assert not messages(lambda: fit(frame, k=2, epsilon=1, bounds=bounds, person=name))
 
 
 @pytest.mark.parametrize("name", ["valid", "humid", "id", "used", "clientele", "superuser"])
 def test_other_columns_are_not(name):
     frame = pd.DataFrame({"a": ROWS[:, 0], name: ROWS[:, 1]})
-    assert not messages(lambda: fit(frame, k=2, epsilon=1, bounds={"a": (0, 1)}, random_state=0))
+    assert not messages(lambda: fit(frame, k=2, epsilon=1, bounds={"a": (0, 1)}))
 
 
 def test_what_a_release_shows_about_itself_is_warned_of():

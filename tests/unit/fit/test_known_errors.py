@@ -9,11 +9,12 @@ from covey.fit.fit import fit
 from covey.post.random import public_rng
 
 
-@pytest.mark.parametrize("algorithm", ["grid", "hybrid"])
+@pytest.mark.parametrize(("algorithm", "own"), [("grid", {}), ("hybrid", {"rule": "printed"})])
 @pytest.mark.parametrize("d", [5, 24])
-def test_cells_of_many_columns_tell_no_errors_and_take_no_longer(algorithm, d):
+def test_cells_of_many_columns_tell_no_errors_and_take_no_longer(algorithm, own, d):
     rows = public_rng(1).normal(0, 0.3, (500, d))
-    made = fit(rows, k=2, epsilon=1.0, bounds=(-1, 1), algorithm=algorithm, random_state=1)
+    asked = {"k": 2, "epsilon": 1.0, "bounds": (-1, 1), "algorithm": algorithm, "algorithm_params": own}
+    made = fit(rows, random_state=1, **asked)
     assert made.errors is None
     assert "four columns" in made.certificate.parameters["not_told"]["errors"]
     assert len(made.sizes) == 2
