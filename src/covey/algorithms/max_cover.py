@@ -16,6 +16,7 @@ from covey.budget.accounting.plan import Plan, split
 from covey.checks import Between, Flag, OneOf, Whole
 from covey.errors import BudgetError, ParameterError
 from covey.noise.cover import CoverPicks, printed_cost
+from covey.noise.gaussian import LARGEST_VARIANCE
 from covey.noise.mechanisms import GAUSSIAN_VARIANCE_PER_NUMBER, DiscreteGaussian, DiscreteLaplace
 from covey.noise.noisy_average import FINE, NoisyAverages
 from covey.post.leaves import cluster, kept_weights
@@ -211,7 +212,8 @@ def _means(
     squares = multiplier**2 * fine.sensitivity(neighbours).l2_squared
     gaussian = math.sqrt(squares) * fine.clip.units[0]
     other = math.sqrt(2) * rough.sensitivity(neighbours).l1 / float(sums) * rough.clip.units[0]
-    if gaussian < other and squares >= GAUSSIAN_VARIANCE_PER_NUMBER * fine.size:
+    drawable = GAUSSIAN_VARIANCE_PER_NUMBER * fine.size <= squares <= LARGEST_VARIANCE
+    if gaussian < other and drawable:
         return Means(epsilon, delta, DiscreteGaussian(multiplier), DiscreteLaplace(counts))
     return Means(epsilon, Fraction(0), laplace, DiscreteLaplace(counts))
 
