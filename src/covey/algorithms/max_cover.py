@@ -149,8 +149,10 @@ class Shares:
         return (*first, *(each.plan() for each in self.means))
 
     def notes(self, for_size: Fraction) -> dict[str, Any]:
-        """The parts of epsilon and delta, and what the printed theorem would say of the same noise."""
-        others = for_size + self.counts.epsilon + sum(each.epsilon for each in self.means)
+        """The parts of epsilon and delta; where a row is added, also what the printed theorem would say of the same
+        noise. Of a row that is replaced its argument says nothing."""
+        others = float(for_size + self.counts.epsilon + sum(each.epsilon for each in self.means))
+        printed = {"epsilon_as_printed": others + printed_cost(self.picks.epsilon, self.picks.delta)}
         last = self.means[1] if len(self.means) > 1 else None
         return {
             "bound": self.picks.bound,
@@ -163,7 +165,7 @@ class Shares:
             "delta_E": float(self.picks.delta),
             "delta_G": float(self.means[0].delta),
             "delta_Lloyd": float(last.delta) if last else 0.0,
-            "epsilon_as_printed": float(others) + printed_cost(self.picks.epsilon, self.picks.delta),
+            **(printed if self.picks.neighbours is Neighbours.ADD_REMOVE else {}),
         }
 
 

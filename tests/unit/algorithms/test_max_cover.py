@@ -496,6 +496,7 @@ def test_all_of_the_budget_is_planned_where_a_row_is_replaced(curator_of, n):
     assert curator._reserve.opened.delta <= delta
     assert curator._reserve.remaining == ()
     assert outcome.centres.shape == (2, 2)
+    assert "epsilon_as_printed" not in outcome.notes, "the printed argument is of adding a row"
 
 
 @pytest.mark.parametrize("own", [{}, {"averages": "noisy-avg"}, {"growth": 0.5}, {"bound": "exact"}])
