@@ -16,6 +16,7 @@ from covey.budget.accounting.plan import Plan, split
 from covey.checks import Between, Flag, OneOf, Whole
 from covey.errors import BudgetError, ParameterError
 from covey.noise.cover import CoverPicks, printed_cost
+from covey.noise.gaussian import LARGEST_VARIANCE
 from covey.noise.mechanisms import GAUSSIAN_VARIANCE_PER_NUMBER, DiscreteGaussian, DiscreteLaplace
 from covey.noise.noisy_average import FINE, NoisyAverages
 from covey.post.leaves import cluster, kept_weights
@@ -148,8 +149,10 @@ class Shares:
         return (*first, *(each.plan() for each in self.means))
 
     def notes(self, for_size: Fraction) -> dict[str, Any]:
-        """The parts of epsilon and delta, and what the printed theorem would say of the same noise."""
-        others = for_size + self.counts.epsilon + sum(each.epsilon for each in self.means)
+        """The parts of epsilon and delta; where a row is added, also what the printed theorem would say of the same
+        noise. Of a row that is replaced its argument says nothing."""
+        others = float(for_size + self.counts.epsilon + sum(each.epsilon for each in self.means))
+        printed = {"epsilon_as_printed": others + printed_cost(self.picks.epsilon, self.picks.delta)}
         last = self.means[1] if len(self.means) > 1 else None
         return {
             "bound": self.picks.bound,
@@ -162,7 +165,7 @@ class Shares:
             "delta_E": float(self.picks.delta),
             "delta_G": float(self.means[0].delta),
             "delta_Lloyd": float(last.delta) if last else 0.0,
-            "epsilon_as_printed": float(others) + printed_cost(self.picks.epsilon, self.picks.delta),
+            **(printed if self.picks.neighbours is Neighbours.ADD_REMOVE else {}),
         }
 
 
@@ -213,7 +216,8 @@ def means_of(
     squares = multiplier**2 * fine.sensitivity(neighbours).l2_squared
     gaussian = math.sqrt(squares) * fine.clip.units[0]
     other = math.sqrt(2) * rough.sensitivity(neighbours).l1 / float(sums) * rough.clip.units[0]
-    if gaussian < other and squares >= GAUSSIAN_VARIANCE_PER_NUMBER * fine.size:
+    drawable = GAUSSIAN_VARIANCE_PER_NUMBER * fine.size <= squares <= LARGEST_VARIANCE
+    if gaussian < other and drawable:
         return Means(epsilon, delta, DiscreteGaussian(multiplier), DiscreteLaplace(counts))
     return Means(epsilon, Fraction(0), laplace, DiscreteLaplace(counts))
 

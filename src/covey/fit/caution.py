@@ -45,7 +45,7 @@ def warn_without_ledger() -> None:
 def warn_after(release: Release) -> None:
     """Warn of what a release shows about itself: the fit is paid for, so that not even an error can stop it."""
     for message in (*at_an_end(release), *doubts(release)):
-        with suppress(PrivacyWarning):
+        with suppress(Exception):  # a filter's, or that of whoever shows warnings in another way
             _warn([message])
 
 

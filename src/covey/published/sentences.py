@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from covey.published.release import Release
 
 FEW_COLUMNS = 3  # that a place is told in one by one
+MOST_TOLD = 1e100  # of a number that anybody may have written: no more digits than a line holds
 NOISE = "may be only noise"
 NOWHERE = "place not determined"
 
@@ -105,14 +106,18 @@ def constraint_words(release: Release) -> list[str]:
         ("anywhere", f"{len(release.centres)} centres anywhere"),
     ):
         told = more.get(name) if isinstance(more, dict) else None
-        if isinstance(told, list) and len(told) == 3 and isinstance(told[0], int | float):
-            known = all(isinstance(end, int | float) for end in told)
+        if isinstance(told, list) and len(told) == 3 and _is_cost(told[0]):
+            known = all(map(_is_cost, told))
             lines.append(f"{words} {_costs_more(told[0], told[1:] if known else None, release.errors is None)}.")
     return lines
 
 
 def _count(value: object) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
+    return value if isinstance(value, int) and 0 < value <= MOST_TOLD else 0
+
+
+def _is_cost(value: object) -> bool:
+    return isinstance(value, int | float) and abs(value) <= MOST_TOLD
 
 
 def _costs_more(cost: float, ends: Sequence[float] | None, guess: bool) -> str:

@@ -243,6 +243,22 @@ MUTANTS = (
         dies_of=("ParameterError",),
     ),
     mutant(
+        "noise-too-large-to-draw",
+        "Gaussian noise beyond what can be drawn is planned for averages, and refused after the charge",
+        "algorithms.max_cover:_means",
+        {" <= squares <= LARGEST_VARIANCE": " <= squares"},
+        killer="unit/algorithms/test_max_cover.py::test_what_is_paid_for_can_be_drawn_however_small_epsilon_is",
+        dies_of=("ParameterError",),
+    ),
+    mutant(
+        "warning-after-the-charge",
+        "whoever shows warnings in another way, and fails at it, stops a fit that is paid for",
+        "fit.caution:warn_after",
+        {"suppress(Exception)": "suppress(PrivacyWarning)"},
+        killer="unit/fit/test_caution.py::"
+        "test_whoever_shows_warnings_in_another_way_and_fails_at_it_stops_no_paid_release",
+    ),
+    mutant(
         "numpy-decides",
         "the caller's numpy settings are in force behind the door: values of rows decide whether it raises",
         "fit.fit:fit",

@@ -372,6 +372,25 @@ def test_few_columns_take_laplace_noise_and_many_take_gaussian():
     assert [mean.norm for mean in (*few.means, *many.means)] == ["l1", "l1", "l2", "l2"]
 
 
+@pytest.mark.parametrize("neighbours", list(Neighbours))
+@pytest.mark.parametrize("epsilon", ["0.000008", "0.000015", "0.0001"])
+def test_what_is_paid_for_can_be_drawn_however_small_epsilon_is(neighbours, epsilon):
+    domain = line(300)
+    shares = share_out(
+        Fraction(epsilon),
+        Fraction(1, 10**20),
+        k=2,
+        domain=domain,
+        neighbours=neighbours,
+        averages="sums",
+        final_round=True,
+        bound="exact",
+    )
+    for each in shares.means:
+        asked = ResidualSums(domain, np.zeros((2, 300)), 1.0, norm=each.norm)
+        each.sums.check(asked.sensitivity(neighbours))
+
+
 def test_exactly_the_planned_number_of_points_is_picked_without_any_rows(curator_of):
     curator = curator_of(np.empty((0, 3)), epsilon=Fraction(1), delta=DELTA, seed=1)
     outcome = max_cover(curator, k=4, epsilon=Fraction(1), delta=DELTA, public_rng=public_rng(0), growth=0.3)
@@ -477,6 +496,7 @@ def test_all_of_the_budget_is_planned_where_a_row_is_replaced(curator_of, n):
     assert curator._reserve.opened.delta <= delta
     assert curator._reserve.remaining == ()
     assert outcome.centres.shape == (2, 2)
+    assert "epsilon_as_printed" not in outcome.notes, "the printed argument is of adding a row"
 
 
 @pytest.mark.parametrize("own", [{}, {"averages": "noisy-avg"}, {"growth": 0.5}, {"bound": "exact"}])

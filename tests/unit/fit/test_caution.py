@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from fractions import Fraction
 
 import numpy as np
@@ -88,6 +89,18 @@ def test_a_warning_made_an_error_stops_a_fit_before_the_charge_and_never_after_i
         assert book.datasets()["d"].remaining.epsilon == 100
         model = KMeans(2, epsilon=0.001, bounds=(0, 1), ledger=book, dataset="d").fit(ROWS)
     assert len(model.release_.centres) == 2
+
+
+def test_whoever_shows_warnings_in_another_way_and_fails_at_it_stops_no_paid_release(monkeypatch):
+    def fails(*_args, **_kwargs):
+        raise RuntimeError
+
+    model = KMeans(2, epsilon=0.001, bounds=(0, 1), random_state=0)
+    with warnings.catch_warnings(), suppress(RuntimeError):
+        warnings.simplefilter("always")
+        monkeypatch.setattr(warnings, "showwarning", fails)
+        model.fit(ROWS)
+    assert hasattr(model, "n_features_in_")  # what comes last
 
 
 def test_an_american_spelling_is_answered():

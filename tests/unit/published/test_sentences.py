@@ -106,6 +106,7 @@ def test_limits_are_told_with_what_they_cost(release):
         {"fixed": "two", "candidates": -1, "more_than_found": 3},
         {"fixed": [1], "more_than_found": {"anywhere": "much", "fixed alone": [1]}},
         {"more_than_found": {"anywhere": [None, None, None], "fixed alone": ["a", "b", "c"]}},
+        {"fixed": 10**400, "candidates": 10**400, "more_than_found": {"anywhere": [10**400] * 3}},
     ],
 )
 def test_rubbish_in_limits_is_not_read(release, rubbish):

@@ -29,7 +29,7 @@ class Bar:
         return float(row.get("se") or 0.0) if self.counted else 0.0
 
     def judged(self, tables: Tables) -> Row:
-        rows = [row for row in tables[self.table] if self.where(row) and self.number(row) is not None]
+        rows = [row for row in tables.get(self.table, ()) if self.where(row) and self.number(row) is not None]
         missed = sorted((row for row in rows if self._off(row) > 0), key=self._off, reverse=True)
         near = sum(self._off(row) <= 2 * self.error(row) for row in missed)
         return {
