@@ -242,3 +242,13 @@ def test_zones_are_taken_if_rows_can_have_each_of_their_promises_and_only_then(d
         assert any(row is None for row in found)
     else:
         assert all(row is not None for row in found)
+
+
+def test_spots_lie_in_a_strip_that_none_of_many_points_falls_into():
+    """A road: without them its rows would be left out of clusters, unless they stood out of the noise."""
+    ring = [[-2, -0.9], [2, 0.9], [2, 0.90001], [-2, -0.89999], [-2, -0.9]]
+    strip = {"type": "Polygon", "coordinates": [ring]}
+    regions = Zones.read({"type": "Feature", "properties": {"epsilon": 0.1}, "geometry": strip}).on(DOMAIN)
+    spots = regions.spots()
+    there = spots[0, regions.index(spots) == 1] / DOMAIN.limit
+    assert np.histogram(there, bins=20, range=(-1, 1))[0].min() > 50

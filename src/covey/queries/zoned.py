@@ -16,10 +16,10 @@ from covey.queries.counts import count_into, one_unit
 from covey.queries.grid import MOST_CELLS, Grid, OnGrid
 
 
-def check_size(cells: int, kinds: int) -> None:
-    """Refuse a grid that is too fine for so many kinds of zones: from public numbers, so before anything is paid."""
-    if cells * (kinds + 1) > MOST_CELLS:
-        raise ParameterError("zones", f"{kinds} different epsilons on {cells} cells: at most 2^24 in all")
+def check_size(numbers: int, kinds: int) -> None:
+    """Refuse more numbers than so many kinds of zones can each have: from public ones, so before anything is paid."""
+    if numbers * (kinds + 1) > MOST_CELLS:
+        raise ParameterError("zones", f"{kinds} different epsilons on {numbers} numbers: at most 2^24 in all")
 
 
 @dataclass(frozen=True, eq=False)
