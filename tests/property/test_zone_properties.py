@@ -13,8 +13,9 @@ from covey.geo.areas import BORDER
 from covey.geo.geojson import Region, inside
 from covey.private.lattice import to_lattice
 from covey.public import Box, Domain, Neighbours, resolve_bounds
+from covey.queries.tree import Nodes, Tree, TreeLeaves
 from covey.queries.voronoi import VoronoiSums
-from covey.queries.zoned import ByZone, ZonedCells
+from covey.queries.zoned import ByZone, ZonedCells, ZonedLeaves
 
 DOMAIN = resolve_bounds(Box((-2, 2), (-1, 1)), names=None, width=2)
 places = st.integers(-30, 30).map(lambda x: x / 10)
@@ -179,6 +180,24 @@ def test_spots_lie_in_the_domain_and_in_every_zone_that_is_not_a_sliver(document
     anywhere = np.random.default_rng(1).integers(-domain.limit, domain.limit, (2, 4000)).astype(np.int32)
     wide = np.flatnonzero(np.bincount(regions.index(anywhere)) > 200)
     assert ball or set(wide.tolist()) <= set(regions.index(spots.astype(np.int32)).tolist())
+
+
+@settings(max_examples=8, deadline=None)
+@given(documents, st.integers(0, 2**32))
+def test_leaves_are_counted_by_zone_as_each_zones_rows_are(document, seed):
+    """Of all pairs, those that are possible have all rows."""
+    regions, tree = Zones.read(document).on(DOMAIN), Tree(DOMAIN)
+    rows = rows_near(regions, seed)
+    depths, keys = np.array([1, 2, 9, 9, 8, 7, 6, 5, 4, 3]), np.array([1, 0, 128, 129, 65, 33, 17, 9, 5, 3])
+    leaves = TreeLeaves(tree, Nodes(depths, keys))
+    possible = regions.possible_in(*tree.boxes(leaves.leaves))
+    query, every = ZonedLeaves(leaves, regions, possible), ByZone(leaves, regions)
+    found, expected = np.zeros(query.size, dtype=np.int64), np.zeros(every.size, dtype=np.int64)
+    for part in np.array_split(rows, 3, axis=1):
+        query.accumulate(np.ascontiguousarray(part), found)
+        every.accumulate(np.ascontiguousarray(part), expected)
+    assert np.array_equal(found, expected[possible.ravel()])
+    assert found.sum() == rows.shape[1]
 
 
 boxes = st.builds(

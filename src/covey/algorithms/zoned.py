@@ -20,7 +20,7 @@ from covey.queries.counts import CellCounts
 from covey.queries.grid import Grid
 from covey.queries.tree import TreeLeaves
 from covey.queries.voronoi import VoronoiSums, nearest
-from covey.queries.zoned import ByZone, ZonedCells, check_size
+from covey.queries.zoned import ByZone, ZonedCells, ZonedLeaves, check_size
 
 SPOTS_AT_ONCE = 2**10  # whose places are found: a table of each with thousands of centres or rays stays small
 
@@ -43,7 +43,7 @@ def count_leaves_of(curator: Curator, leaves: TreeLeaves, noise: DiscreteLaplace
         return _plain(curator, leaves, noise)
     lower, upper = leaves.tree.boxes(leaves.leaves)
     possible = curator.zones.regions.possible_in(lower, upper)
-    noisy = _by_zone(curator, leaves, noise)[possible]
+    noisy = curator.release(ZonedLeaves(leaves, curator.zones.regions, possible), noise).astype(np.float64)
     return KeptCounts(noisy, _scale(curator, leaves, noise), Keys.of(possible, curator.zones.rates))
 
 
