@@ -186,3 +186,17 @@ def test_a_grid_that_is_kept_by_zone_has_no_more_cells_than_a_file_should_hold_p
                 )
     assert made[0] > 2**22
     assert made[1] <= grid.CLUSTERED_CELLS
+
+
+@pytest.mark.parametrize("algorithm", ["net-coreset", "ball-coreset"])
+def test_no_bound_on_costs_is_stated_of_people_whom_zones_kept(rows, algorithm):
+    """The costs are those of kept rows, and what they were bounded by is no bound for all."""
+    asked = {"k": 3, "epsilon": 10.0, "bounds": BOX, "algorithm": algorithm, "person": "who", "random_state": 1}
+    plain, zoned = (fit(rows, zones=zones, **asked).certificate.parameters for zones in (None, ZONES))
+    if algorithm == "net-coreset":
+        assert "k-means_error" in plain
+        assert not [name for name in zoned if name.startswith(("k-means_error", "k-median_error"))]
+    else:
+        assert plain["cost_trusted"] is True
+        assert zoned["cost_trusted"] is False
+        assert zoned["cost_doubt"].endswith("not counted up again")
