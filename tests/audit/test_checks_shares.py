@@ -31,8 +31,9 @@ from covey.private.tables.frames import ArrayTable, open_table
 from covey.public import Box, Neighbours, Person, resolve_bounds
 from covey.queries.counts import CellCounts
 from covey.queries.grid import Grid
+from covey.queries.tree import Nodes, Tree, TreeLeaves
 from covey.queries.voronoi import VoronoiSums
-from covey.queries.zoned import ByZone, ZonedCells
+from covey.queries.zoned import ByZone, ZonedCells, ZonedLeaves
 
 BOX = Box(x=(-1, 1), y=(-1, 1))
 DOMAIN = resolve_bounds(BOX, names=("x", "y"), width=2)
@@ -187,7 +188,9 @@ def test_a_row_in_a_zone_is_one_row_until_it_is_noised():
     regions = read_zones(ZONE, epsilon=Fraction(1), domain=DOMAIN).regions
     there = np.full((2, 1), DOMAIN.limit // 2, dtype=np.int32)
     centres = np.array([[0, 0], [DOMAIN.limit, DOMAIN.limit]])
-    for query in (ZonedCells.of(DOMAIN, 4, regions), ByZone(VoronoiSums(centres, DOMAIN), regions)):
+    leaves = TreeLeaves(Tree(DOMAIN), Nodes(np.zeros(1), np.zeros(1)))
+    by_leaf = ZonedLeaves(leaves, regions, np.ones((2, 1), dtype=np.bool_))
+    for query in (ZonedCells.of(DOMAIN, 4, regions), by_leaf, ByZone(VoronoiSums(centres, DOMAIN), regions)):
         out = np.zeros(query.size, dtype=np.int64)
         query.accumulate(there, out)
         assert 0 < np.abs(out).sum() <= query.sensitivity(Neighbours.ADD_REMOVE).l1

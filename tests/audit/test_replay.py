@@ -44,7 +44,8 @@ def check(results):
     assert [each for each in results if not each.ok] == []
     assert [each for each in results if each.refusal and not each.refusal.startswith(EXPECTED)] == []
     asked = [each for each in results if each.statistics]
-    assert len(asked) > 0.9 * len(results)  # hardly any run ends before it asks
+    proven = [each for each in results if "noisy-avg" not in each.refusal]  # which is proven for add-remove only
+    assert len(asked) > 0.9 * len(proven)  # hardly any run ends before it asks
     assert max(each.reached for each in asked) > 0.99  # the neighbours are hard ones
 
 
@@ -247,7 +248,7 @@ def smaller(monkeypatch, query, **less):
 
 
 def failed(name, relation):
-    results = run([name], seeds=2, relations=[relation], families=FAMILIES[:3])
+    results = run([name], seeds=4, relations=[relation], families=FAMILIES[:3])
     return " ".join(each.what for each in results if not each.ok)
 
 

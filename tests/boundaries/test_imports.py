@@ -60,6 +60,7 @@ LIBRARIES = {  # a library of rows: the files that may import it
         "private/narrowed/spark.py",
         "private/tables/excel.py",
         "private/tables/frames.py",
+        "private/tables/kept.py",
         "private/tables/geography.py",
         "private/tables/late.py",
         "private/tables/points.py",

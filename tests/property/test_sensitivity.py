@@ -24,8 +24,9 @@ from covey.queries.costs import NegativeCosts
 from covey.queries.counts import CellCounts, Count, InsideOutside, OccupiedCells, Outside
 from covey.queries.grid import Grid
 from covey.queries.squares import NearestSquares, farthest_square
+from covey.queries.tree import Nodes, Tree, TreeLeaves
 from covey.queries.voronoi import VoronoiSums
-from covey.queries.zoned import ByZone, ZonedCells
+from covey.queries.zoned import ByZone, ZonedCells, ZonedLeaves
 
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
 
@@ -102,11 +103,22 @@ def make_query(draw, kind: str, domain: Domain):
         return NearestSquares(points(draw(st.integers(1, 4))), domain)
     if kind == "cells and zones":
         return ZonedCells.of(domain, draw(st.integers(1, 5)), regions(draw, place, domain))
+    if kind == "leaves and zones":
+        leaves, zones = halves(domain), regions(draw, place, domain)
+        pairs = st.lists(st.booleans(), min_size=leaves.size, max_size=leaves.size)
+        listed = np.array([draw(pairs) for _ in range(len(zones.areas) + 1)])
+        listed[0, 0] = True
+        return ZonedLeaves(leaves, zones, listed)
     if kind.startswith("by zone: "):
         return ByZone(make_query(draw, kind.removeprefix("by zone: "), domain), regions(draw, place, domain))
     sets = draw(st.integers(1, 3))
     many = draw(st.integers(1, 3))
     return NegativeCosts(points(sets * many).reshape(sets, many, d), domain, objective=kind)
+
+
+def halves(domain: Domain) -> TreeLeaves:
+    tree = Tree(domain)
+    return TreeLeaves(tree, Nodes(np.array([1, 1]), np.array([0, 1])))
 
 
 def regions(draw, place, domain: Domain) -> Regions:
@@ -129,7 +141,7 @@ def cases(draw, kind: str, *, ball: bool):
 
 
 KINDS = ["count", "inside and outside", "outside", "cells", "occupied", "voronoi", "squares", "k-means", "k-median"]
-KINDS += ["cells and zones", "by zone: cells", "by zone: voronoi", "by zone: squares"]
+KINDS += ["cells and zones", "leaves and zones", "by zone: cells", "by zone: voronoi", "by zone: squares"]
 
 
 @pytest.mark.parametrize("ball", [False, True], ids=["box", "ball"])

@@ -13,8 +13,9 @@ from covey.geo.areas import BORDER
 from covey.geo.geojson import Region, inside
 from covey.private.lattice import to_lattice
 from covey.public import Box, Domain, Neighbours, resolve_bounds
+from covey.queries.tree import Nodes, Tree, TreeLeaves
 from covey.queries.voronoi import VoronoiSums
-from covey.queries.zoned import ByZone, ZonedCells
+from covey.queries.zoned import ByZone, ZonedCells, ZonedLeaves
 
 DOMAIN = resolve_bounds(Box((-2, 2), (-1, 1)), names=None, width=2)
 places = st.integers(-30, 30).map(lambda x: x / 10)
@@ -181,6 +182,24 @@ def test_spots_lie_in_the_domain_and_in_every_zone_that_is_not_a_sliver(document
     assert ball or set(wide.tolist()) <= set(regions.index(spots.astype(np.int32)).tolist())
 
 
+@settings(max_examples=8, deadline=None)
+@given(documents, st.integers(0, 2**32))
+def test_leaves_are_counted_by_zone_as_each_zones_rows_are(document, seed):
+    """Of all pairs, those that are possible have all rows."""
+    regions, tree = Zones.read(document).on(DOMAIN), Tree(DOMAIN)
+    rows = rows_near(regions, seed)
+    depths, keys = np.array([1, 2, 9, 9, 8, 7, 6, 5, 4, 3]), np.array([1, 0, 128, 129, 65, 33, 17, 9, 5, 3])
+    leaves = TreeLeaves(tree, Nodes(depths, keys))
+    possible = regions.possible_in(*tree.boxes(leaves.leaves))
+    query, every = ZonedLeaves(leaves, regions, possible), ByZone(leaves, regions)
+    found, expected = np.zeros(query.size, dtype=np.int64), np.zeros(every.size, dtype=np.int64)
+    for part in np.array_split(rows, 3, axis=1):
+        query.accumulate(np.ascontiguousarray(part), found)
+        every.accumulate(np.ascontiguousarray(part), expected)
+    assert np.array_equal(found, expected[possible.ravel()])
+    assert found.sum() == rows.shape[1]
+
+
 boxes = st.builds(
     lambda x, y, w, h: Box((x, x + w), (y, y + h)),
     places,
@@ -242,3 +261,13 @@ def test_zones_are_taken_if_rows_can_have_each_of_their_promises_and_only_then(d
         assert any(row is None for row in found)
     else:
         assert all(row is not None for row in found)
+
+
+def test_spots_lie_in_a_strip_that_none_of_many_points_falls_into():
+    """A road: without them its rows would be left out of clusters, unless they stood out of the noise."""
+    ring = [[-2, -0.9], [2, 0.9], [2, 0.90001], [-2, -0.89999], [-2, -0.9]]
+    strip = {"type": "Polygon", "coordinates": [ring]}
+    regions = Zones.read({"type": "Feature", "properties": {"epsilon": 0.1}, "geometry": strip}).on(DOMAIN)
+    spots = regions.spots()
+    there = spots[0, regions.index(spots) == 1] / DOMAIN.limit
+    assert np.histogram(there, bins=20, range=(-1, 1))[0].min() > 50

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from covey.fit.fit import fit
+from covey.post.errors import sizes
 from covey.post.errors.boxes import laplace_variance
 from covey.post.zones import KeptCounts, Keys
 from covey.public import Box
@@ -77,3 +78,23 @@ def test_the_variance_is_that_of_the_noise_and_of_the_coins(forgotten, accepted)
         told = replace(counted, noisy=0 * kept).variances.mean()  # without anybody no coin was thrown
     assert (abs(counted.counts.var() / told - 1) < 0.25) == accepted
     assert counted.counts.mean() == pytest.approx(900, rel=0.05)
+
+
+@pytest.mark.parametrize(("fewest", "accepted"), [(sizes.FEWEST, True), (0.0, False)])
+def test_intervals_hold_where_hardly_anybody_is_kept_and_noise_is_small(monkeypatch, fewest, accepted):
+    """The noise of epsilon 8, and a rate at which about one row is kept: that nobody was does not mean nobody is."""
+    monkeypatch.setattr(sizes, "FEWEST", fewest)
+    rng, rate, scale, fits = np.random.default_rng(3), 1e-4, 1 / 8, 400
+    places = np.linspace(-0.9, 0.9, 10)[:, None]
+    keys, widths = Keys(np.arange(10), np.full(10, rate), 10), np.full((10, 1), 0.2)
+    held = []
+    for rows in (5_000, 10_000, 20_000, 40_000):
+        for _ in range(fits):
+            kept = np.zeros(10)
+            kept[4] = rng.binomial(rows, rate)
+            kept += np.rint(rng.laplace(0, scale, 10))
+            boxes = KeptCounts(kept, scale, keys).boxes(places, widths, strictness=0.5)
+            ((low, high),) = sizes.cluster_sizes(boxes, np.zeros((1, 1))).intervals()
+            held.append(low <= rows <= high)
+    lowest = np.reshape(held, (4, fits)).mean(axis=1).min()
+    assert (lowest > 0.86) == accepted, lowest

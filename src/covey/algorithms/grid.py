@@ -86,6 +86,8 @@ def from_cells(
     """Release the cells of a grid that suits `size` rows and cluster them. The plan must hold `noise`'s event."""
     strength = float(noise.epsilon) / (2 if curator.neighbours is Neighbours.REPLACE_ONE else 1)
     kinds = 1 if curator.zones is None else curator.zones.kinds
+    if keep_synopsis and curator.zones is not None:  # points of a coreset take much more room than a list of counts
+        kinds = max(kinds, MOST_CELLS // CLUSTERED_CELLS)
     side = cells_per_axis(curator.domain, size=size, epsilon=strength, theta=theta, kinds=kinds)
     cells = Grid(curator.domain, side)
     counted = count_cells(curator, cells, noise)

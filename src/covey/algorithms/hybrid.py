@@ -12,6 +12,7 @@ import numpy as np
 from covey.algorithms.grid import cells_per_axis, from_cells
 from covey.algorithms.kit import Outcome, learn_size
 from covey.algorithms.lloyd import LAST_ROUND, of_last_round, one_round
+from covey.algorithms.zoned import check_sums
 from covey.budget.accounting.plan import Plan, split
 from covey.checks import OneOf, Positive, Whole
 from covey.noise.mechanisms import DiscreteLaplace
@@ -69,6 +70,7 @@ def hybrid(
     value, starts a plan of its own. As printed the branch uses the exact number of rows: it leaks.
     Edge cases: as `grid` and `lloyd`.
     """
+    check_sums(curator, k)
     replace_one = curator.neighbours is Neighbours.REPLACE_ONE
     size, left, told = learn_size(curator, epsilon)
     strength = float(left) / (2 if replace_one else 1)  # replace-one doubles every noise of both parts

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.algorithms.kit import Outcome, counted
-from covey.algorithms.zoned import sum_clusters
+from covey.algorithms.zoned import check_sums, sum_clusters
 from covey.budget.accounting.accountant import calibrate_gaussian
 from covey.budget.accounting.plan import Plan, split
 from covey.checks import OneOf, Whole
@@ -61,6 +61,7 @@ def lloyd(
         drawn = gaussian_rounds(curator, first, parts=parts, epsilon=epsilon, delta=delta)
         plan = Plan(tuple(each.event() for each in drawn), delta)
     else:
+        check_sums(curator, k)
         drawn = [DiscreteLaplace(epsilon * part) for part in parts]
         plan = Plan(tuple(each.event() for each in drawn))
     drawn[0].check(first.sensitivity(curator.neighbours))  # the largest noise of all, before anything is spent

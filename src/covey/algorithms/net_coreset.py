@@ -74,7 +74,15 @@ def net_coreset(
     `too_few_rows`, and `rows_needed`: that is known after the charge, so it is never refused.
     """
     design = _Design.of(
-        curator.domain, k=k, base=base, c=c, rounds=rounds, base_centres=base_centres, error=error, epsilon=epsilon
+        curator.domain,
+        k=k,
+        base=base,
+        c=c,
+        rounds=rounds,
+        base_centres=base_centres,
+        error=error,
+        epsilon=epsilon,
+        kinds=1 if curator.zones is None else curator.zones.kinds,
     )
     size, left, told = learn_size(curator, epsilon)
     for_base, for_slots, for_totals = split(left, exactly(share), (1 - exactly(share)) / 2, (1 - exactly(share)) / 2)
@@ -143,7 +151,7 @@ def _around(
     totals_noise: DiscreteLaplace,
 ) -> _Around:
     """The coreset around the base's centres (§4.2-4.3, corrected)."""
-    domain, kinds = curator.domain, 1 if curator.zones is None else curator.zones.kinds
+    domain = curator.domain
     centres = np.unique(domain.snap(base), axis=0)
     per_centre = CentreCounts(centres, domain)
     slot_scale, total_scale = (
@@ -153,7 +161,7 @@ def _around(
         inner=2 * domain.limit * log(1 / INNER_FAILURE) * slot_scale / max(size, 1),
         outer=2 * domain.limit * domain.dimension**0.5,
         growth=design.error,
-        most=max(1, min(MOST_RINGS, MOST_SLOTS // (len(centres) * design.rays * kinds))),
+        most=max(1, min(MOST_RINGS, MOST_SLOTS // (len(centres) * design.rays * design.kinds))),
     )
     rings = make_rings(centres, limit=domain.limit, steps=design.steps, radii=radii)
     intervals = IntervalCounts(centres, rings.rays, rings.squares, rings.place, domain)
@@ -223,6 +231,7 @@ class _Design:
     error: float
     steps: int
     rays: int
+    kinds: int = 1  # of zones, for each of which all slots are counted
 
     @classmethod
     def of(
@@ -236,6 +245,7 @@ class _Design:
         base_centres: int | None,
         error: float,
         epsilon: Fraction,
+        kinds: int,
     ) -> _Design:
         """What follows from parameters and domain together, or an error that names what does not fit."""
         d = domain.dimension
@@ -248,7 +258,7 @@ class _Design:
                 "error", f"{error:g} needs {rays:,} rays in {d} columns; the most is {MOST_RAYS:,}: {instead}"
             )
         many = k if base_centres is None else base_centres
-        many = whole_number("base_centres", many, least=1, most=MOST_SLOTS // rays)
+        many = whole_number("base_centres", many, least=1, most=MOST_SLOTS // (rays * kinds))
         design = cls(
             domain=domain,
             base=base,
@@ -259,6 +269,7 @@ class _Design:
             error=error,
             steps=steps,
             rays=rays,
+            kinds=kinds,
         )
         if base == "net" and not design.possible:
             needed = design.rows_needed(1, epsilon, Neighbours.REPLACE_ONE)
@@ -275,11 +286,11 @@ class _Design:
 
     @property
     def most_rounds(self) -> int:
-        return max(1, min(40, MOST_BASE // self.boxes))
+        return max(1, min(40, MOST_BASE // (self.boxes * self.kinds)))
 
     @property
     def possible(self) -> bool:
-        return self.boxes <= MOST_BOXES and self.boxes * self.rays <= MOST_SLOTS
+        return self.boxes <= MOST_BOXES and self.boxes * self.rays * self.kinds <= MOST_SLOTS
 
     def rows_needed(self, rounds: int, epsilon: Fraction, neighbours: Neighbours) -> float:
         """The least n for which the noise of the last round's net stays small, if epsilon is for all rounds."""

@@ -20,7 +20,9 @@ from covey.queries.counts import CellCounts
 from covey.queries.grid import Grid
 from covey.queries.tree import TreeLeaves
 from covey.queries.voronoi import VoronoiSums, nearest
-from covey.queries.zoned import ByZone, ZonedCells
+from covey.queries.zoned import ByZone, ZonedCells, ZonedLeaves, check_size
+
+SPOTS_AT_ONCE = 2**10  # whose places are found: a table of each with thousands of centres or rays stays small
 
 Floats = NDArray[np.float64]
 Labels = Callable[[Rows], NDArray[np.int64]]  # the place that each row counts at, -1 for none
@@ -41,7 +43,7 @@ def count_leaves_of(curator: Curator, leaves: TreeLeaves, noise: DiscreteLaplace
         return _plain(curator, leaves, noise)
     lower, upper = leaves.tree.boxes(leaves.leaves)
     possible = curator.zones.regions.possible_in(lower, upper)
-    noisy = _by_zone(curator, leaves, noise)[possible]
+    noisy = curator.release(ZonedLeaves(leaves, curator.zones.regions, possible), noise).astype(np.float64)
     return KeptCounts(noisy, _scale(curator, leaves, noise), Keys.of(possible, curator.zones.rates))
 
 
@@ -67,6 +69,12 @@ class ClusterSums:
     counts: Floats
     scales: Floats
     kept: float
+
+
+def check_sums(curator: Curator, k: int) -> None:
+    """Refuse more sums of k clusters, by zone, than can be held; before anything is paid."""
+    if curator.zones is not None:
+        check_size(k * (curator.domain.dimension + 1), curator.zones.kinds - 1)
 
 
 def sum_clusters(curator: Curator, sums: VoronoiSums, noise: DiscreteLaplace) -> ClusterSums:
@@ -99,7 +107,9 @@ def _likely(curator: Curator, noisy: Floats, places: Labels, *more: ArrayLike, s
     regions, domain = curator.zones.regions, curator.domain
     points = [domain.snap(each).astype(np.int32).T for each in more]
     spots = np.ascontiguousarray(np.concatenate([regions.spots(), *points], axis=1))
-    return likely_pairs(noisy, places(spots), regions.index(spots).astype(np.int64), scale=scale)
+    starts = range(0, spots.shape[1], SPOTS_AT_ONCE)
+    place = np.concatenate([places(spots[:, start : start + SPOTS_AT_ONCE]) for start in starts])
+    return likely_pairs(noisy, place, regions.index(spots).astype(np.int64), scale=scale)
 
 
 def _plain(curator: Curator, query: Query, noise: DiscreteLaplace) -> KeptCounts:

@@ -26,6 +26,7 @@ SAMPLED = "a fit of a sample is not run again on made-up rows"
 ZONED = "a fit with zones is not run again on made-up rows"
 ZONED_COSTS = "centres were chosen by the same noise of zones that their cost would be told by"
 BY_CLUSTER = "clusters were counted by zone, and the noise of a zone's numbers was multiplied as they were"
+BOUNDS = ("_error", "_error_one_query", "_error_of_centres", "beyond_the_best")  # how notes of bounds on costs end
 NO_RERUNS = "there are too many centres for reruns, or no counts that stand for rows"
 
 if TYPE_CHECKING:
@@ -45,7 +46,9 @@ def certify(
 ) -> Release:
     """What is published, with its errors. Sizes and weights are of the sample, and so are scaled to all rows: free."""
     sizes, errors, not_told = known_errors(request, outcome, domain, scale=sampled.scale)
-    notes = outcome.notes if sampled.scale == 1 else of_sample(outcome.notes, sampled.scale)
+    thinned = "zones" in outcome.notes and not outcome.counted_up
+    notes = of_kept(outcome.notes) if thinned else outcome.notes
+    notes = notes if sampled.scale == 1 else of_sample(notes, sampled.scale)
     notes = {**notes, "sample": sampled.notes} if sampled.notes else notes
     notes = {**notes, "people": capped.notes} if capped.notes else notes
     notes = {**notes, "choice": request.choice} if request.choice is not None else notes
@@ -117,13 +120,21 @@ def _rerun(
     return msgspec.structs.replace(certificate, parameters={**notes, "not_told": reasons}), errors
 
 
+def of_kept(notes: Mapping[str, Any]) -> dict[str, Any]:
+    """Where rows that zones did not keep are not counted up, nothing bounds the costs of all rows."""
+    found = {name: value for name, value in notes.items() if not name.endswith(BOUNDS)}
+    if "cost_trusted" in found:
+        doubts = [found["cost_doubt"]] if "cost_doubt" in found else []
+        found |= {"cost_trusted": False, "cost_doubt": "; ".join([*doubts, THINNED])}
+    return found
+
+
 def of_sample(notes: Mapping[str, Any], scale: float) -> dict[str, Any]:
     """Bounds on costs hold for the rows that an algorithm met, in their number: of a sample, that must be said.
 
     Rows inside and outside the bounds are scaled to all rows, as sizes are.
     """
-    bounds = ("_error", "_error_one_query", "_error_of_centres", "beyond_the_best")
-    found = {f"{name}_of_sample" if name.endswith(bounds) else name: value for name, value in notes.items()}
+    found = {f"{name}_of_sample" if name.endswith(BOUNDS) else name: value for name, value in notes.items()}
     return found | {name: found[name] * scale for name in ROWS_BY_BOUNDS if name in found}
 
 

@@ -308,8 +308,10 @@ def run(
     progress: Progress | None,
 ) -> Release:
     """Pay, run behind the door, certify, and store the release with its charge."""
+    known = None if zones is None else zones.known(request.person)
 
     def first(curator: Curator, promise: Promise) -> Outcome:
+        curator.zones = known
         return request.run(curator, promise, 0)
 
     capped = cap(table, request.person, session, domain=domain, run=first)
@@ -330,7 +332,7 @@ def run(
         engine=engine,
         engines=engines,
         progress=progress,
-        zones=None if zones is None else zones.known(request.person),
+        zones=known,
     )
     outcome = request.run(curator, sampled.reserve.promise, seed)
     if zones is not None:

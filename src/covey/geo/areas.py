@@ -26,6 +26,7 @@ _LOOKUP = 256  # cells per axis of the table that answers for most rows
 _FINE = 512  # of the table that answers for boxes of any size
 _BLOCK = 1 << 20
 _SPOTS = 1 << 12  # places at which a domain is looked at
+_COORDINATES = 1 << 22  # of all of them, about
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +145,23 @@ class Area:
             yield around.clip(-limit, limit)
         yield from self.boxes.clip(-limit, limit)
 
+    def along_borders(self, many: int) -> Iterator[NDArray[np.float64]]:
+        """About so many points on the edges of each polygon, evenly by length: in a strip no others may be."""
+        limit, d = float(self.domain.limit), self.domain.dimension
+        everywhere = np.array([[-limit] * d, [limit] * d])
+        for edges in self.polygons:
+            start, way, first, last = parts_within(edges, -limit, limit)
+            lengths = np.abs(way).max(axis=1, initial=0.0)
+            ends = np.cumsum((last - first) * lengths)
+            if not len(ends) or ends[-1] == 0:
+                continue
+            place = ends[-1] * (np.arange(many) + 0.5) / many
+            edge = np.searchsorted(ends, place).clip(0, len(ends) - 1)
+            share = last[edge] - (ends[edge] - place) / lengths[edge]
+            points = _spread(everywhere, many)
+            points[:, list(self.axes)] = start[edge] + way[edge] * share[:, None]
+            yield points.clip(-limit, limit)
+
 
 def _in_ranges(sums: NDArray[np.int64], first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
     """How many cells with a property lie in each range of cells along both axes, from sums up to each corner."""
@@ -254,8 +272,10 @@ class Regions:
         limit, d = self.domain.limit, self.domain.dimension
         ranges = [each for area in self.areas for each in area.ranges]
         everywhere = np.array([[-limit] * d, [limit] * d], dtype=np.float64)
-        parts = [_spread(everywhere, _SPOTS), *(_spread(each, max(16, 2 * _SPOTS // len(ranges))) for each in ranges)]
-        points = np.concatenate(parts)
+        most = max(16, min(_SPOTS, _COORDINATES // (4 * d)))
+        each_zone = max(8, most // len(ranges))
+        parts = [_spread(everywhere, most), *(_spread(each, 2 * each_zone) for each in ranges)]
+        points = np.concatenate([*parts, *(line for area in self.areas for line in area.along_borders(each_zone))])
         if self.domain.ball:
             length = np.sqrt(np.square(points).sum(axis=1, keepdims=True))
             points *= (limit - 1) / np.maximum(length, limit - 1)

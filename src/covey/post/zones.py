@@ -87,9 +87,12 @@ class KeptCounts:
 
     def boxes(self, points: Floats, widths: Floats, *, strictness: float) -> CountedBoxes:
         """Boxes with these numbers of rows, and the law of their noise."""
-        scales = self.scales
+        scales, coins = self.scales, None
         thresholds = strictness * scales * np.log(max(len(points), 4))
-        return CountedBoxes(points, widths, self.counts, self.variances, thresholds, scales)
+        if self.keys is not None:
+            coins = np.zeros(len(points))
+            np.maximum.at(coins, self.keys.place, np.sqrt(1 - self.keys.rate) / self.keys.rate)
+        return CountedBoxes(points, widths, self.counts, self.variances, thresholds, scales, coins)
 
 
 def likely_pairs(

@@ -191,6 +191,13 @@ class TreeLeaves:
             leaf[open_] = np.searchsorted(self._starts, keys, side="right") - 1
         np.add.at(out, leaf, 1)
 
+    def places(self, rows: Rows) -> Integers:
+        """The leaf of each row, in the order of the rows."""
+        leaf = self._leaf.take(self.tree.keys(rows, self._top)).astype(np.int64)
+        open_ = np.flatnonzero(leaf < 0)
+        leaf[open_] = np.searchsorted(self._starts, self.tree.keys(rows[:, open_], self._depth), side="right") - 1
+        return leaf
+
 
 class TreeNodes:
     """The number of rows in each node `levels` below given nodes of one depth, which ascend by key.

@@ -1,4 +1,4 @@
-"""Statistics by zone: rows per cell of a public grid, or any sum over rows, zone by zone. Proof: zoned.md."""
+"""Statistics by zone: rows per cell of a grid or leaf of a tree, or any sum over rows. Proof: zoned.md."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from covey.public import Domain, Neighbours
 from covey.queries.base import Query, Rows
 from covey.queries.counts import count_into, one_unit
 from covey.queries.grid import MOST_CELLS, Grid, OnGrid
+from covey.queries.tree import TreeLeaves
 
 
-def check_size(cells: int, kinds: int) -> None:
-    """Refuse a grid that is too fine for so many kinds of zones: from public numbers, so before anything is paid."""
-    if cells * (kinds + 1) > MOST_CELLS:
-        raise ParameterError("zones", f"{kinds} different epsilons on {cells} cells: at most 2^24 in all")
+def check_size(numbers: int, kinds: int) -> None:
+    """Refuse more numbers than so many kinds of zones can each have: from public ones, so before anything is paid."""
+    if numbers * (kinds + 1) > MOST_CELLS:
+        raise ParameterError("zones", f"{kinds} different epsilons on {numbers} numbers: at most 2^24 in all")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +63,33 @@ class ZonedCells(OnGrid):
         if self.regions is not None:
             pair += self.regions.index(rows).astype(np.int64) * self.grid.cells
         count_into(out, self.keys.take(pair))
+
+
+class ZonedLeaves:
+    """The number of rows for every key: a leaf of a tree and one of the zones that rows in it can be in.
+
+    possible : (zones, leaves), public; keys are in its order. A row whose pair is none of them is not counted. Of all
+    pairs there may be many times as many as memory holds, since how many leaves there are is known after the charge.
+    """
+
+    def __init__(self, leaves: TreeLeaves, regions: Regions, possible: NDArray[np.bool_]) -> None:
+        if leaves.domain != regions.domain:
+            raise ParameterError("zones", "are drawn on another domain than the tree")
+        self.leaves, self.regions, self.domain = leaves, regions, leaves.domain
+        self.name = f"{leaves.name} and zone"
+        self._pairs = np.flatnonzero(possible)
+
+    @property
+    def size(self) -> int:
+        return len(self._pairs)
+
+    def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        return one_unit(neighbours)
+
+    def accumulate(self, rows: Rows, out: NDArray[np.int64]) -> None:
+        pair = self.regions.index(rows).astype(np.int64) * self.leaves.size + self.leaves.places(rows)
+        key = np.searchsorted(self._pairs, pair)
+        np.add.at(out, key[self._pairs.take(key, mode="clip") == pair], 1)
 
 
 class ByZone:

@@ -13,6 +13,21 @@ MUTANTS = (
         killer=ERRORS + "test_error_sizes.py::test_a_cut_box_is_half_as_uneven_as_it_can_be",
     ),
     mutant(
+        "nobody-kept-nobody-there",
+        "where coins kept nobody of a zone, it is certain that it has no rows",
+        "post.errors.sizes:cluster_sizes",
+        {" + FEWEST * np.square(_coins(boxes, cut, k))": ""},
+        killer="statistical/test_zones_counted_up_law.py"
+        "::test_intervals_hold_where_hardly_anybody_is_kept_and_noise_is_small",
+    ),
+    mutant(
+        "kept-costs-bound-all",
+        "bounds on the costs of the rows that zones kept are stated as if they were all rows",
+        "fit.certify:certify",
+        {'thinned = "zones" in outcome.notes and not outcome.counted_up': "thinned = False"},
+        killer="unit/fit/test_zones_counted_up.py::test_no_bound_on_costs_is_stated_of_people_whom_zones_kept",
+    ),
+    mutant(
         "no-noise-where-nothing-stands-out",
         "a level in which nothing stands out knows the number of its rows exactly",
         "published.levels.cells:boxes_of",

@@ -281,6 +281,13 @@ MUTANTS = (
         killer=CHECKS + "test_a_row_in_a_zone_is_one_row_until_it_is_noised",
     ),
     mutant(
+        "zone-leaves-weighted-before-noise",
+        "a row in a zone counts 1/q times in its leaf before the noise, which hides one",
+        "queries.zoned:ZonedLeaves.accumulate",
+        {'take(key, mode="clip") == pair], 1)': 'take(key, mode="clip") == pair], 8)'},
+        killer=CHECKS + "test_a_row_in_a_zone_is_one_row_until_it_is_noised",
+    ),
+    mutant(
         "zone-of-another-rate",
         "the noisy rows of a zone are divided by the rate of another",
         "post.zones:Keys.of",

@@ -6,9 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from covey import Box, Coreset, KMeans, PrivateCoreset
+from covey import Box, Coreset, KMeans, Ledger, PrivateCoreset
+from covey.algorithms import grid, zoned
+from covey.errors import ParameterError
 from covey.fit.fit import fit
 from covey.published.zones import COUNTED_UP, KEPT
+from covey.queries.intervals import IntervalCounts
 
 BOX = Box(lon=(-1, 1), lat=(-1, 1))
 ZONES = [(Box(lon=(-1, 0), lat=(-1, 0)), 0.1), (Box(lon=(0, 1), lat=(-1, 0)), 0.4)]
@@ -129,3 +132,71 @@ def test_full_errors_say_why_places_are_not_told(rows):
     assert "zones" in release.certificate.parameters["not_told"]["places"]
     assert release.centre_radii is None
     assert release.size_intervals is not None
+
+
+@pytest.mark.parametrize("sample", [None, "auto"])
+@pytest.mark.parametrize(
+    ("algorithm", "columns", "own"),
+    [("net-coreset", 2, {"base_centres": 2**17}), ("lloyd", 260, {}), ("hybrid", 260, {})],
+)
+def test_more_numbers_than_zones_can_each_have_are_refused_before_the_charge(algorithm, columns, own, sample):
+    """Without zones all of them run."""
+    zones = [(Box((-1, -1 + (i + 1) / 64), *[(-1, 1)] * (columns - 1)), (i + 1) / 65) for i in range(64)]
+    ledger = Ledger.memory(dataset="rows")
+    asked = {"k": 1 if own else 1_000, "epsilon": 1.0, "bounds": (-1, 1), "algorithm": algorithm, "sample": sample}
+    with pytest.raises(ParameterError, match="base_centres" if own else "64 different epsilons"):
+        fit(np.zeros((3, columns)), zones=zones, ledger=ledger, dataset="rows", algorithm_params=own, **asked)
+    assert ledger.datasets()["rows"].spent.epsilon == 0
+
+
+def test_places_are_looked_for_a_few_spots_at_a_time(rows, monkeypatch):
+    """A table of all spots with all rays took gigabytes, after the charge."""
+    widths, slots = [], IntervalCounts.slots
+
+    def noted(self, some):
+        widths.append(some.shape[1])
+        return slots(self, some)
+
+    monkeypatch.setattr(IntervalCounts, "slots", noted)
+    asked = {"k": 20, "epsilon": 1.0, "bounds": BOX, "algorithm": "net-coreset", "algorithm_params": {"error": 0.2}}
+    fit(rows[["lon", "lat"]][:500], zones=ZONES, random_state=1, **asked)
+    assert max(widths) <= zoned.SPOTS_AT_ONCE
+
+
+def test_a_grid_that_is_kept_by_zone_has_no_more_cells_than_a_file_should_hold_points():
+    made, half = [], [(Box((-1, 0), (-1, 1)), 0.3)]
+
+    def count(_curator, cells, _noise):
+        made.append(cells.cells)
+        raise InterruptedError
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grid, "count_cells", count)
+        for keep in (False, True):
+            own = {"keep_synopsis": keep, "theta": 1e-6}
+            with pytest.raises(InterruptedError):
+                fit(
+                    np.zeros((9, 2)),
+                    k=1,
+                    epsilon=1.0,
+                    bounds=(-1, 1),
+                    algorithm="grid",
+                    zones=half,
+                    algorithm_params=own,
+                )
+    assert made[0] > 2**22
+    assert made[1] <= grid.CLUSTERED_CELLS
+
+
+@pytest.mark.parametrize("algorithm", ["net-coreset", "ball-coreset"])
+def test_no_bound_on_costs_is_stated_of_people_whom_zones_kept(rows, algorithm):
+    """The costs are those of kept rows, and what they were bounded by is no bound for all."""
+    asked = {"k": 3, "epsilon": 10.0, "bounds": BOX, "algorithm": algorithm, "person": "who", "random_state": 1}
+    plain, zoned = (fit(rows, zones=zones, **asked).certificate.parameters for zones in (None, ZONES))
+    if algorithm == "net-coreset":
+        assert "k-means_error" in plain
+        assert not [name for name in zoned if name.startswith(("k-means_error", "k-median_error"))]
+    else:
+        assert plain["cost_trusted"] is True
+        assert zoned["cost_trusted"] is False
+        assert zoned["cost_doubt"].endswith("not counted up again")

@@ -29,6 +29,7 @@ class CountedBoxes:
     variances: Floats  # m: of the noise in `counts`
     thresholds: Floats  # m: a count above it stands out of the noise of all boxes
     scales: Floats  # m: by how much an empty box that stands out exceeds its threshold, on average
+    coins: Floats | None = None  # m: the deviation that one kept row has, where coins kept rows of a box; else 0
 
     @classmethod
     def of_one_scale(
@@ -86,6 +87,7 @@ class CountedBoxes:
             variances=self.variances * scale**2 + drawn,
             thresholds=self.thresholds * scale,
             scales=self.scales * scale,
+            coins=None if self.coins is None else self.coins * scale,
         )
 
     def counting(self, counts: Floats, variances: Floats | None = None) -> CountedBoxes:
@@ -94,7 +96,8 @@ class CountedBoxes:
 
     def some(self, which: NDArray[np.bool_] | NDArray[np.intp] | slice) -> CountedBoxes:
         parts = ("points", "widths", "counts", "variances", "thresholds", "scales")
-        return replace(self, **{part: getattr(self, part)[which] for part in parts})
+        coins = None if self.coins is None else self.coins[which]
+        return replace(self, coins=coins, **{part: getattr(self, part)[which] for part in parts})
 
     def cut_by(self, centres: Floats) -> Cut:
         """Which boxes a border between centres cuts, and where.

@@ -13,6 +13,7 @@ from covey.post.errors.boxes import CountedBoxes, Cut, chunks, laplace_variance,
 from covey.post.errors.quantiles import LEVEL, deviations
 
 CHANCE = 0.01  # that nothing but noise is called rows
+FEWEST = 2.7  # kept rows, of which nobody need have been kept: by that many the rows behind coins may be more
 UNEVEN = 0.5  # of the most that the rows of a cut box can be unevenly spread: all of them on one side
 
 
@@ -22,7 +23,7 @@ class Sizes:
 
     sizes: Floats
     noise: Floats  # the variance that noise adds
-    uneven: Floats  # the variance of where the rows of cut boxes are
+    uneven: Floats  # the variance of where the rows of cut boxes are, and of few kept rows
     draws: Floats  # of Laplace noise: as many equal ones have the same kurtosis; of normal noise, infinitely many
     scale: float | None = None  # of that noise, where all counts have the same
 
@@ -63,7 +64,8 @@ def cluster_sizes(boxes: CountedBoxes, centres: Floats) -> Sizes:
 
     A box that a border cuts counts by its share F on each side. Its N rows need not be spread evenly: at worst all are
     on one side, which has the variance F(1 - F)N²; half of that is taken, with N² less the noise in it. Summed first
-    and then made positive, since single boxes may hold less than their noise.
+    and then made positive, since single boxes may hold less than their noise. Where coins kept rows, that nobody was
+    kept does not mean that nobody is there: the variance is never below that of a few kept rows (post/zones.md).
     """
     k, cut = len(centres), boxes.cut_by(centres)
     within = np.bincount(cut.box, minlength=len(boxes.counts)) == 0
@@ -74,7 +76,7 @@ def cluster_sizes(boxes: CountedBoxes, centres: Floats) -> Sizes:
     thin = _thin(cut, sums.seen, k)
     sums.uneven += add_up(cut.other[thin], _spread(boxes, cut.box[thin], cut.part[thin]), k)
     sums.uneven += add_up(cut.label[cut.box[thin]], _spread(boxes, cut.box[thin], cut.part[thin]), k)
-    uneven = UNEVEN * np.maximum(sums.uneven, 0.0)
+    uneven = UNEVEN * np.maximum(sums.uneven, 0.0) + FEWEST * np.square(_coins(boxes, cut, k))
     squares = np.square(sums.noise + uneven)
     draws = squares / np.maximum(sums.fourth, 1e-30 * squares + 1e-300)
     return Sizes(sums.sizes, sums.noise, uneven, draws, boxes.scale)
@@ -99,6 +101,15 @@ class _Sums:
 
 def _spread(boxes: CountedBoxes, box: NDArray[np.intp], share: Floats) -> Floats:
     return np.asarray(share * (1 - share) * (boxes.counts[box] ** 2 - boxes.variances[box]))
+
+
+def _coins(boxes: CountedBoxes, cut: Cut, k: int) -> Floats:
+    """The largest deviation that one kept row of a box of each cluster has."""
+    largest = np.zeros(k)
+    if boxes.coins is not None:
+        np.maximum.at(largest, cut.label, boxes.coins)
+        np.maximum.at(largest, cut.other, boxes.coins[cut.box])
+    return largest
 
 
 def _thin(cut: Cut, seen: list[NDArray[np.intp]], k: int) -> NDArray[np.intp]:
