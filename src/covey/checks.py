@@ -261,7 +261,8 @@ def column_ranges(bounds: Any, width: int) -> list[tuple[Any, Any]]:
     """
     if not isinstance(bounds, list | tuple | np.ndarray):
         raise ParameterError("bounds", "must be a Box, a Ball, ranges by names of columns, or a pair (lower, upper)")
-    ranges = [tuple(each) for each in bounds if np.shape(_numbers(each)) == (2,)]
+    numbers = [_numbers(each) for each in bounds]
+    ranges = [(float(each[0]), float(each[1])) for each in numbers if each.shape == (2,)]
     if not len(ranges) == len(bounds) == width:
         return _between_corners(bounds, width)
     if width != 2 or _is_written_by_column(bounds):

@@ -248,7 +248,7 @@ def smaller(monkeypatch, query, **less):
 
 
 def failed(name, relation):
-    results = run([name], seeds=4, relations=[relation], families=FAMILIES[:3])
+    results = run([name], seeds=(0, 1, 8, 11), relations=[relation], families=FAMILIES[:3])
     return " ".join(each.what for each in results if not each.ok)
 
 

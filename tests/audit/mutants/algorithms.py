@@ -40,9 +40,9 @@ MUTANTS = (
         "a cluster that has no rows keeps its centre, which tells that it has none",
         "algorithms.lloyd:one_round",
         {
-            "return clusters.means(noisy), clusters.counts(noisy)": (
+            "return clusters.means(noisy.sums), noisy.counts": (
                 "empty = curator._engine.total(clusters).reshape(len(centres), -1)[:, -1] == 0\n"
-                "    return np.where(empty[:, None], clusters.centres, clusters.means(noisy)), clusters.counts(noisy)"
+                "    return np.where(empty[:, None], clusters.centres, clusters.means(noisy.sums)), noisy.counts"
             )
         },
         killer=REPLAY + "[lloyd]",
@@ -101,8 +101,8 @@ MUTANTS = (
         "the sizes of a release are the exact counts",
         "algorithms.lloyd:one_round",
         {
-            "return clusters.means(noisy), clusters.counts(noisy)": (
-                "return clusters.means(noisy), clusters.counts(curator._engine.total(clusters))"
+            "return clusters.means(noisy.sums), noisy.counts": (
+                "return clusters.means(noisy.sums), clusters.counts(curator._engine.total(clusters))"
             )
         },
         killer=REPLAY + "[lloyd]",
@@ -112,9 +112,12 @@ MUTANTS = (
         "noise on empty cells is taken off again",
         "algorithms.grid:from_cells",
         {
-            "counts = curator.release(CellCounts(cells), noise)": (
-                "counts = curator.release(CellCounts(cells), noise)\n"
-                "    counts = np.where(curator._engine.total(CellCounts(cells)) > 0, counts, 0)"
+            "counted = count_cells(curator, cells, noise)": (
+                "from covey.queries.counts import CellCounts\n"
+                "    counted = count_cells(curator, cells, noise)\n"
+                "    if counted.keys is None:\n"
+                "        there = curator._engine.total(CellCounts(cells)) > 0\n"
+                "        counted = replace(counted, noisy=np.where(there, counted.noisy, 0.0))"
             )
         },
         killer=REPLAY + "[grid]",
@@ -123,7 +126,11 @@ MUTANTS = (
         "leaves-exact",
         "the leaves of a tree are counted in the pass that grew it, without noise",
         "algorithms.auto.synopsis:count_leaves",
-        {"counts = curator.release(leaves, noise)": "counts = curator._engine.total(leaves)"},
+        {
+            "count_leaves_of(curator, leaves, noise)": (
+                "__import__('covey.post.zones').post.zones.KeptCounts(curator._engine.total(leaves).astype(float), 1.0)"
+            )
+        },
         killer=REPLAY + "[auto]",
     ),
     mutant(
@@ -245,7 +252,7 @@ MUTANTS = (
     mutant(
         "noise-too-large-to-draw",
         "Gaussian noise beyond what can be drawn is planned for averages, and refused after the charge",
-        "algorithms.max_cover:_means",
+        "algorithms.max_cover:means_of",
         {" <= squares <= LARGEST_VARIANCE": " <= squares"},
         killer="unit/algorithms/test_max_cover.py::test_what_is_paid_for_can_be_drawn_however_small_epsilon_is",
         dies_of=("ParameterError",),
