@@ -35,6 +35,7 @@ USED = [
     ("auto", 5, 3, 1e-5, 300, {"sample": 3}),  # few of many rows may be given much
     ("ball-coreset", 2, 20, 20.0, 20_000, {}),
     ("max-cover", 3, 2, 1.0, 300, {}),
+    ("jl-candidates", 40, 2, 1.0, 300, {}),
     ("lloyd", 2, 2, 1.0, 300, {"own": {"noise": "gaussian"}}),
 ]
 

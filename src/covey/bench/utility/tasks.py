@@ -52,7 +52,8 @@ class System:
         row.check_parameters(given)
         if pure and row.guarantee == "approximate":
             raise ParameterError("pure", f"{algorithm!r} promises (epsilon, delta) only")
-        return cls(name=text, parameters=given, pure=pure or row.guarantee == "pure")
+        idle = not row.with_delta.items() <= given.items()  # a form that leaves a δ unused
+        return cls(name=text, parameters=given, pure=pure or idle or row.guarantee == "pure")
 
     @property
     def algorithm(self) -> str | None:
