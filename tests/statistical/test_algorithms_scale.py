@@ -123,7 +123,14 @@ def squares(curator, *, epsilon, public_rng, centre):
 
 
 @pytest.mark.parametrize("relation", [ADD, REPLACE])
-@pytest.mark.parametrize(("centre", "farthest"), [(0, LIMIT), (LIMIT, 2 * LIMIT), (-LIMIT / 2, 1.5 * LIMIT)])
+@pytest.mark.parametrize(
+    ("centre", "farthest"),
+    [
+        pytest.param(0, LIMIT, marks=pytest.mark.slow),
+        (LIMIT, 2 * LIMIT),
+        pytest.param(-LIMIT / 2, 1.5 * LIMIT, marks=pytest.mark.slow),
+    ],
+)
 def test_squares_have_the_noise_of_the_farthest_row_and_this_test_can_tell(relation, centre, farthest):
     """The same for both relations: of a row that is replaced, one square takes another's place."""
     noise = noises(squares, [0.25] * 100, relation=relation, runs=14_000, centre=centre)[NearestSquares]
