@@ -60,6 +60,7 @@ class Algorithm:
     needs: Callable[[Floats, Floats, int, np.random.Generator], dict[str, Any]] = lambda *_: {}  # lower, upper, k, rng
     few_rows: Mapping[str, Any] = field(default_factory=dict)  # parameters with which it does all its work on few rows
     variants: tuple[Mapping[str, Any], ...] = ({},)  # parameters that lead to other questions: an audit draws one
+    add_remove_variants: tuple[Mapping[str, Any], ...] = ()  # of these, too, where rows are added or removed
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -207,7 +208,8 @@ ALGORITHMS: dict[str, Algorithm] = {
             paper="Nguyen, Chaturvedi, Xu 2021",
             guarantee="approximate",
             engines=("memory", "files"),
-            variants=({}, {"averages": "noisy-avg"}, {"final_round": False, "bound": "exact"}),
+            variants=({}, {"final_round": False, "bound": "exact"}),
+            add_remove_variants=({"averages": "noisy-avg"},),
         ),
     )
 }

@@ -64,7 +64,8 @@ def names() -> list[str]:
 def _of(row: Algorithm) -> Target:
     def settings(relation: Neighbours, rng: Rng, d: int) -> dict[str, Any]:
         own = {name: value for name, value in QUICK.items() if name in row.parameters} | dict(row.few_rows)
-        own |= row.variants[int(rng.integers(len(row.variants)))]
+        variants = row.variants + (row.add_remove_variants if relation is Neighbours.ADD_REMOVE else ())
+        own |= variants[int(rng.integers(len(variants)))]
         own |= row.needs(-np.ones(d), np.ones(d), 1 + max(CLUSTERS), rng)
         some_delta = row.guarantee == "approximate" or (row.guarantee == "either" and rng.random() < 0.5)
         k, epsilon = int(rng.choice(CLUSTERS)), float(rng.choice(EPSILONS))

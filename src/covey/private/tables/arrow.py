@@ -6,6 +6,7 @@ streamed. Arrow files are read by batches; only one whose batches are larger is 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -29,7 +30,7 @@ MOST_BYTES = 2**25  # that a thread reads at once
 BUFFER = 2**20  # of a column that is streamed
 
 
-class SchemaPart(Sealed):
+class SchemaPart(Sealed, ABC):
     """A file with a schema."""
 
     typed = True
@@ -56,8 +57,9 @@ class SchemaPart(Sealed):
                 return name, str(kind)
         return None
 
+    @abstractmethod
     def tasks(self, columns: Sequence[str], *, texts: Sequence[str] = ()) -> Iterator[Task]:
-        raise NotImplementedError
+        """The file in pieces: see `Part`."""
 
     def some(self, keep: NDArray[np.bool_]) -> bytes:
         """Written anew as CSV, of these rows alone: an Arrow dictionary or a footer would still tell of the others."""

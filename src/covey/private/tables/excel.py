@@ -32,8 +32,9 @@ SNIFF_ROWS = 1000  # how far the schema check looks
 BLOCK = 2**20
 SHEET = re.compile(rb"""<(?:\w+:)?sheet\s[^>]*?\w+:id=["']([^"']+)""")
 RELATION = re.compile(rb"<(?:\w+:)?Relationship\s[^>]*>")
-ROW = re.compile(rb"""<(?:\w+:)?row(?=[\s/>])(?:\s[^>]*?\br=["'](\d+)["'])?[^>]*>""")
+ROW = re.compile(rb"""<(?:\w+:)?row(?=[\s/>])(?:\s[^>]*?\br=["'](\d{1,7})["'])?[^>]*>""")
 LONGEST_TAG = 2**16
+MOST_ROWS = 2**20  # of a sheet: blank ones that a file claims beyond are none
 
 
 class SheetPart(Sealed):
@@ -97,7 +98,8 @@ class SheetPart(Sealed):
                 if self._cells is None:
                     with _opened(self.path) as book:
                         self._cells = _cells(book, self._sheet, None)[self._first :]
-                    self._blank = max(0, _last_row(self.path, self._file) - self._first - len(self._cells))
+                    last = min(_last_row(self.path, self._file), MOST_ROWS)
+                    self._blank = max(0, last - self._first - len(self._cells))
                 place = self._columns[name]
                 cells = convert([row[place] for row in self._cells])
                 self._held[name, kind] = pa.concat_arrays([cells, pa.nulls(self._blank, cells.type)])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
@@ -97,7 +98,7 @@ def relation(query: Any) -> LateTable:
 
 def stream(source: Any) -> LateTable:
     """A pyarrow RecordBatchReader, or anything else that offers a stream of Arrow's C interface. It is read once."""
-    if source in USED:
+    if _was_read(source):
         raise DataError("data: this stream was read before, and has no rows left; pass a table, or make a new one")
     try:
         reader = source if isinstance(source, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(source)
@@ -106,10 +107,18 @@ def stream(source: Any) -> LateTable:
         raise DataError("data: the stream cannot be opened; it may have been read before") from None
 
     def make(columns: list[str]) -> FrameTable:
-        USED.add(source)
+        with suppress(TypeError):  # of what cannot be kept in a set, its own reader says that it was read
+            USED.add(source)
         return arrow_table(pa.Table.from_batches((batch.select(columns) for batch in reader), _chosen(schema, columns)))
 
     return LateTable(arrow_table(schema.empty_table()), make)
+
+
+def _was_read(source: Any) -> bool:
+    try:
+        return source in USED
+    except TypeError:
+        return False
 
 
 def _chosen(schema: Any, columns: list[str]) -> Any:
