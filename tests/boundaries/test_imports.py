@@ -61,6 +61,7 @@ LIBRARIES = {  # a library of rows: the files that may import it
         "private/tables/excel.py",
         "private/tables/frames.py",
         "private/tables/kept.py",
+        "private/tables/one_file.py",
         "private/tables/geography.py",
         "private/tables/late.py",
         "private/tables/points.py",

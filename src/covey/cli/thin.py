@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from covey.fit.node import Upload
 
 TIMES = (0.5, 1, 2, 5)  # of --epsilon: for what else the collector may release
+POINTS = (".gpx", ".geojson", ".json")  # files that hold nothing but places
 ONE_UPLOAD = "every run throws new coins, and whoever chooses among several, or sends them all, breaks the promise"
 ELSEWHERE = (
     "If one should, longitude and latitude may be exchanged, in the zones or in the columns: GeoJSON has the longitude "
@@ -58,12 +59,12 @@ def thin(*, track: str, zones: str, epsilon: float, out: str, lon: str | None, l
         raise DataError(f"out: {out!r} is there already: {ONE_UPLOAD}. {FORCED}")
 
     from covey.files import write_whole
-    from covey.fit.node import CONVERTED, thin_file
+    from covey.fit.node import thin_file
 
     try:
         upload = thin_file(track, zones, epsilon=epsilon, lon=lon, lat=lat)
     except NotNumericError as error:
-        if Path(track).suffix.lower() in CONVERTED:
+        if track.lower().endswith(POINTS):
             raise DataError("data: no point has a place; of GeoJSON points are read, not lines or areas") from None
         raise click.UsageError(f"--lon, --lat: {str(error).partition(': ')[2]}") from None
     write_whole(out, upload.content)

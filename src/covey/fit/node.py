@@ -26,12 +26,11 @@ from covey.private.lattice import to_block
 from covey.private.narrowed.zones import ALWAYS
 from covey.private.tables.base import Table
 from covey.private.tables.frames import open_table
-from covey.private.tables.geojson import points_to_csv
 from covey.private.tables.gpx import track_to_csv
 from covey.private.tables.kept import some_rows
 from covey.public import Box, resolve_bounds
 
-CONVERTED = {".gpx": track_to_csv, ".geojson": points_to_csv, ".json": points_to_csv}
+CONVERTED = {".gpx": track_to_csv}
 
 
 def thin(points: Any, zones: Any, *, epsilon: float, bounds: Any = None) -> Any:

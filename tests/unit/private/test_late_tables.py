@@ -178,3 +178,15 @@ def test_other_frames_are_still_read_as_themselves():
         assert not isinstance(open_table(data), LateTable)
         assert open_table(data).rows() == 3
     assert isinstance(open_table(pd.DataFrame({"a": [1.0]})).names, tuple)
+
+
+def test_a_stream_that_no_set_can_remember_is_read_all_the_same():
+    class Plain:
+        __slots__ = ("table",)
+
+        def __arrow_c_stream__(self, requested_schema=None):
+            return self.table.__arrow_c_stream__(requested_schema)
+
+    source = Plain()
+    source.table = pa.table({"a": [0.1, 0.9], "b": [0.2, 0.8]})
+    assert open_table(source).rows() == 2

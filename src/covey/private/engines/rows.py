@@ -6,6 +6,7 @@ Sums are int64, so the cut into units, chunks and threads never shows.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -35,7 +36,7 @@ Integers = NDArray[np.int64]
 Unit = Callable[[], Block]
 
 
-class RowEngine(Sealed):
+class RowEngine(Sealed, ABC):
     """Additive statistics of units of rows. A subclass says where they come from, in an order that never changes."""
 
     unit: str | None = None  # rows: see `Engine`
@@ -45,8 +46,9 @@ class RowEngine(Sealed):
         self._domain = domain
         self._leaves: tuple[TreeLeaves, Integers] | None = None
 
+    @abstractmethod
     def _units(self) -> Iterator[Unit]:
-        raise NotImplementedError
+        """The rows, piece by piece."""
 
     def _finish(self) -> None:
         """Called after every pass, before its answer is used."""

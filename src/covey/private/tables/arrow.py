@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -23,7 +22,7 @@ from covey.files import File
 from covey.private.engines.base import Sealed
 from covey.private.tables.base import piece_rows
 from covey.private.tables.frames import arrow_is_numeric
-from covey.private.tables.one_file import Task, held
+from covey.private.tables.one_file import Task, held, some_as_csv
 from covey.private.tables.points import geometry_in
 
 MOST_BYTES = 2**25  # that a thread reads at once
@@ -66,13 +65,7 @@ class SchemaPart(Sealed, ABC):
         for name, kind in zip(self.names, self._schema.types, strict=True):
             if pa.types.is_nested(kind):
                 raise DataError(f"data: column {name!r} holds lists or structures, which a CSV cannot; leave it out")
-        sink, start = pa.BufferOutputStream(), 0
-        with pyarrow.csv.CSVWriter(sink, self._schema) as writer:
-            for task in self.tasks(self.names):
-                piece = task.read()
-                writer.write(piece.filter(pa.array(keep[start : start + piece.num_rows])))
-                start += piece.num_rows
-        return bytes(sink.getvalue())
+        return some_as_csv(self.tasks(self.names), keep, self._schema)
 
 
 class ParquetPart(SchemaPart):

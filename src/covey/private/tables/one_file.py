@@ -65,3 +65,17 @@ class Keeps(Protocol):
     def some(self, keep: NDArray[np.bool_]) -> bytes:
         """The rows that are to be kept, whole, as a CSV file."""
         ...
+
+
+def some_as_csv(tasks: Iterator[Task], keep: NDArray[np.bool_], schema: Any, **style: Any) -> bytes:
+    """These rows of a file, written anew as CSV."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    sink, start = pa.BufferOutputStream(), 0
+    with csv.CSVWriter(sink, schema, write_options=csv.WriteOptions(**style)) as writer:
+        for task in tasks:
+            piece = task.read()
+            writer.write(piece.filter(pa.array(keep[start : start + piece.num_rows])))
+            start += piece.num_rows
+    return bytes(sink.getvalue())

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from covey.errors import DataError
 from covey.files import File
@@ -21,7 +22,7 @@ from covey.private.engines.base import Sealed
 from covey.private.tables.csv.records import LONGEST_RECORD
 from covey.private.tables.json import records as json_records
 from covey.private.tables.json.records import as_id, as_number, decoded, nesting
-from covey.private.tables.one_file import Task
+from covey.private.tables.one_file import Task, some_as_csv
 from covey.private.tables.points import axes_of
 from covey.private.tables.text import opened
 
@@ -128,6 +129,12 @@ class GeoJsonPart(JsonPart):
         with opened(self.path, self._source) as file:
             file.read(self._start)
             yield from json_records.items(file, size)
+
+    def some(self, keep: NDArray[np.bool_]) -> bytes:
+        """The places of these points as CSV, and nothing else of them."""
+        schema = pa.schema([(name, pa.float64()) for name in self._axes])
+        header = ",".join(self._axes).encode() + b"\n"
+        return header + some_as_csv(self.tasks(self._axes), keep, schema, include_header=False)
 
     def _properties(self, feature: Any) -> Mapping[str, Any]:
         found = feature.get("properties") if isinstance(feature, dict) else None
