@@ -57,6 +57,13 @@ MUTANTS = (
         killer=BLOCKS + "test_ids_are_the_cells_as_they_stand",
     ),
     mutant(
+        "strange-date-of-a-sheet-dropped",
+        "a row with a date beyond all calendars, in any column, is no row",
+        "private.tables.excel:_rows",
+        {"row = blank": "continue"},
+        killer="unit/private/test_excel_files.py::test_a_date_beyond_all_calendars_is_a_row_and_no_error",
+    ),
+    mutant(
         "blank-rows-of-a-sheet-dropped",
         "a person without values at the end of a sheet is no row: the number of rows tells of it",
         "private.tables.excel:SheetPart._column",
@@ -90,6 +97,13 @@ MUTANTS = (
         "fit.fit:Request.fingerprint",
         {"if not reading else": "if True else"},
         killer="unit/private/test_csv_dialects.py::test_how_a_file_is_read_is_part_of_the_request",
+    ),
+    mutant(
+        "one-missing-id-rounds-all",
+        "ids in a list get a common type: a missing one makes people with long numbers one person",
+        "private.tables.whose:_array",
+        {'hasattr(ids, "dtype")': "True"},
+        killer="unit/private/test_ids_beside_rows.py::test_no_id_of_a_list_changes_another",
     ),
     mutant(
         "file-counted-twice",

@@ -58,6 +58,23 @@ def test_ids_of_a_sheet(save):
     assert ids == [b"ann", b"7", b"7", b"", b"7.5", b"true"]
 
 
+@pytest.mark.parametrize(("value", "style"), [(1e10, "[h]:mm"), (-1e15, "yyyy-mm-dd"), (-1e300, "hh:mm")])
+def test_a_date_beyond_all_calendars_is_a_row_and_no_error(tmp_path, value, style):
+    """In whichever column: calamine breaks off, or panics, over the whole sheet."""
+    for place in (1, 2, 3):
+        book = openpyxl.Workbook()
+        for row in (["a", "note", "who"], [1, 1, "ann"], [2, 2, "bob"], [3, 3, "eve"]):
+            book.active.append(row)
+        book.active.cell(3, place, value).number_format = style
+        book.save(tmp_path / "rows.xlsx")
+        table = open_file(tmp_path / "rows.xlsx")
+        table.check_numeric(["a"])
+        [(numbers, ids)] = [piece() for piece in table.pieces_with_ids(("a",), "who")]
+        assert same(numbers[0], [1, NAN, 3])
+        assert ids.to_pylist() == [b"ann", b"", b"eve"]
+        assert table.rows() == 3
+
+
 @pytest.mark.parametrize("blank", [0, 1, 5])
 def test_blank_rows_at_the_end_that_the_file_holds_are_rows(tmp_path, blank):
     """pandas writes a record without a value as a row of empty cells; others leave a style behind."""

@@ -11,6 +11,7 @@ import datetime
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 from zipfile import BadZipFile, ZipFile
@@ -147,12 +148,26 @@ def _name(cell: Any) -> str:
 
 
 def _cells(book: Any, sheet: str, most: int | None) -> list[list[Any]]:
-    """The cells of a sheet, from its first line and column on."""
+    """The cells of a sheet, from its first line on."""
     try:
-        found: list[list[Any]] = book.get_sheet_by_name(sheet).to_python(skip_empty_area=False, nrows=most)
+        found = book.get_sheet_by_name(sheet)
     except calamine.CalamineError:
         raise OSError from None
-    return found
+    return [*islice(_rows(found.iter_rows(), [""] * found.width), most)]
+
+
+def _rows(rows: Iterator[list[Any]], blank: list[Any]) -> Iterator[list[Any]]:
+    """Rows one by one: where calamine stumbles over a date beyond all calendars, one of missing values."""
+    while True:
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except BaseException as error:  # a panic of Rust is no Exception, and cannot be imported
+            if not (isinstance(error, OverflowError) or type(error).__name__ == "PanicException"):
+                raise
+            row = blank
+        yield row
 
 
 def _file_of(path: Path, number: int) -> str:
