@@ -106,6 +106,28 @@ MUTANTS = (
         killer="unit/private/test_ids_beside_rows.py::test_no_id_of_a_list_changes_another",
     ),
     mutant(
+        "system-from-a-row",
+        "what the coordinates are called comes from a value of the first feature, where the document names no system",
+        "private.tables.json.reader:_members",
+        {", end + int(np.argmax(depth[end:] < 2))": ""},
+        killer="unit/private/test_points.py::test_no_value_of_a_feature_is_taken_for_the_system_of_coordinates",
+    ),
+    mutant(
+        "long-feature-cut",
+        "a feature that is too long ends at the limit, and its rest is read as other people's rows",
+        "private.tables.json.records:_shortened",
+        {'b"[" * int(depth[-1])': 'b""'},
+        killer="unit/private/test_json_lines.py::test_a_value_that_is_too_long_is_one_that_cannot_be_read_in_any_cut",
+        dies_of=("EOFError",),
+    ),
+    mutant(
+        "records-by-the-stack",
+        "a record that is nested deeply is read in one pass and missing in another, by what is left of the stack",
+        "private.tables.json.records:decoded",
+        {"nesting(text)[1].max() > MOST_DEPTH": "False"},
+        killer="unit/private/test_json_lines.py::test_what_a_record_says_does_not_depend_on_how_deep_the_caller_is",
+    ),
+    mutant(
         "file-counted-twice",
         "a link to a file in the same folder counts everybody in it twice",
         "private.tables.folders:check_distinct",

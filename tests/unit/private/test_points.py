@@ -279,6 +279,14 @@ def test_members_of_a_document_may_stand_in_any_order(tmp_path):
         assert read(save_json(tmp_path, json.dumps(document, indent=3))).tolist() == [[1.5, 2.5]]
 
 
+@pytest.mark.parametrize("system", [None, {"type": "link", "properties": {"href": "x"}}, {"name": "EPSG:4326"}, []])
+@pytest.mark.parametrize("name", ["EPSG:3857", "Ann"])
+def test_no_value_of_a_feature_is_taken_for_the_system_of_coordinates(tmp_path, system, name):
+    named = {**POINT, "properties": {"name": name}}
+    document = {"type": "FeatureCollection", "crs": system, "features": [named, POINT]}
+    assert open_file(save_json(tmp_path, document)).names == ("lon", "lat", "name")
+
+
 def test_properties_are_columns_and_the_place_comes_first(tmp_path):
     strange = {**POINT, "properties": {"lon": "no", "n": 7, 'a"\\': 1}}
     path = save_json(tmp_path, {"type": "FeatureCollection", "features": [strange, POINT]})
@@ -307,6 +315,13 @@ def test_a_feature_longer_than_any_block_is_one_row(tmp_path, monkeypatch):
     long = {**POINT, "properties": {"note": '\\",]}[{' * 500, "deep": [[[[{"a": "}"}]]]] * 50}}
     path = save_json(tmp_path, {"type": "FeatureCollection", "features": [POINT, long, POINT]})
     assert read(path).tolist() == [[1.5, 2.5]] * 3
+
+
+def test_a_feature_of_more_than_a_mebibyte_is_a_row_of_missing_values(tmp_path):
+    """Held whole it would take forty times its length, and time by the square of it."""
+    long = {**POINT, "properties": {"note": "x" * 2**20}}
+    found = read(save_json(tmp_path, {"type": "FeatureCollection", "features": [POINT, long, POINT]}))
+    assert np.array_equal(found, [[1.5, 2.5], [np.nan] * 2, [1.5, 2.5]], equal_nan=True)
 
 
 @pytest.mark.parametrize("note", ["[", "{", "]}", "[[{", '"]', '\\"}', "},{", "]"])
