@@ -88,7 +88,7 @@ MUTANTS = (
         "long-line-dropped",
         "a line of JSON that is too long is no row",
         "private.tables.json.records:_lines",
-        {'found.append(b"?")': "pass"},
+        {"len(line) > LONGEST_RECORD or (": "len(line) <= LONGEST_RECORD and ("},
         killer="unit/private/test_json_lines.py::test_any_cut_of_the_bytes_gives_the_same_lines",
     ),
     mutant(
@@ -126,6 +126,21 @@ MUTANTS = (
         "private.tables.json.records:decoded",
         {"nesting(text)[1].max() > MOST_DEPTH": "False"},
         killer="unit/private/test_json_lines.py::test_what_a_record_says_does_not_depend_on_how_deep_the_caller_is",
+    ),
+    mutant(
+        "thinned-query-runs-again",
+        "coins are thrown for the rows of one run of a query, and those of another run are sent",
+        "fit.node:thin",
+        {"if not isinstance(table, ArrayTable | FrameTable):": "if False:"},
+        killer="unit/fit/test_zones.py::test_a_query_is_not_thinned",
+        dies_of=("IndexError",),
+    ),
+    mutant(
+        "types-tell-of-rows-that-stay",
+        "a thinned table of pandas carries the values of all rows in an Arrow type",
+        "private.tables.kept:_some_of_pandas",
+        {'hasattr(kind, "pyarrow_dtype")': "False"},
+        killer="unit/fit/test_zones.py::test_a_type_that_lists_its_values_does_not_tell_of_rows_that_stay",
     ),
     mutant(
         "file-counted-twice",

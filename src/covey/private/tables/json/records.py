@@ -39,11 +39,8 @@ def lines(file: IO[bytes], size: int) -> Iterator[list[bytes]]:
 
 
 def _lines(text: bytes) -> list[bytes]:
-    found = []
-    for line in text.split(b"\n"):
-        if len(line) > LONGEST_RECORD or (line and not line.isspace()):
-            found.append(_known(line))
-    return found
+    given = (line for line in text.split(b"\n") if len(line) > LONGEST_RECORD or (line and not line.isspace()))
+    return [_known(line) for line in given]
 
 
 def _known(record: bytes) -> bytes:
