@@ -143,6 +143,27 @@ MUTANTS = (
         killer="unit/fit/test_zones.py::test_a_type_that_lists_its_values_does_not_tell_of_rows_that_stay",
     ),
     mutant(
+        "rows-beside-a-geopackage",
+        "passes over a GeoPackage see what another program has written since, beside the file that is watched",
+        "private.tables.geography:_alone",
+        {'return {"IMMUTABLE": "YES"}': "return {}"},
+        killer="unit/private/test_points.py::test_rows_that_another_program_writes_beside_a_geopackage_are_not_read",
+    ),
+    mutant(
+        "letters-that-change-others",
+        "an encoding is taken in which a person's letters change how all that follow are read",
+        "files:_encoding",
+        {'LETTERS.decode(known, "replace") == apart': "True"},
+        killer="unit/private/test_csv_dialects.py::test_what_makes_no_sense_is_refused_by_its_name",
+    ),
+    mutant(
+        "points-of-texts",
+        "one text that is no number, among coordinates that are texts, ends the fit after the charge",
+        "private.tables.points:_may_hold_points",
+        {"arrow_is_numeric(known[axis])": "True"},
+        killer="unit/private/test_points.py::test_a_type_whose_cells_could_be_errors_is_no_column_of_points",
+    ),
+    mutant(
         "file-counted-twice",
         "a link to a file in the same folder counts everybody in it twice",
         "private.tables.folders:check_distinct",
