@@ -42,11 +42,9 @@ def _refuse_inner(name: object, *, inner: bool) -> None:
 
 def _plain_texts(frame: Any) -> Any:
     """A polars frame without a type that lists its values."""
-    import polars as pl
-
     for name, kind in frame.schema.items():
         _refuse_inner(name, inner=kind.is_nested() and any(each in str(kind) for each in ("Categorical", "Enum")))
-    return frame.cast({pl.Enum: pl.String})
+    return frame.cast({name: str for name, kind in frame.schema.items() if str(kind.base_type()) == "Enum"})
 
 
 def _some_of_pandas(frame: Any, keep: NDArray[np.bool_]) -> Any:
