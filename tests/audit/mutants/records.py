@@ -64,6 +64,13 @@ MUTANTS = (
         killer="unit/private/test_excel_files.py::test_a_date_beyond_all_calendars_is_a_row_and_no_error",
     ),
     mutant(
+        "tags-in-texts-of-a-sheet",
+        "a value that looks like a tag claims as many blank rows as it says",
+        "private.tables.excel:_last_row",
+        {"(done := text.find(TEXT_END, done)) < 0": "False"},
+        killer="unit/private/test_excel_files.py::test_a_tag_in_the_text_of_the_last_row_is_no_row",
+    ),
+    mutant(
         "blank-rows-of-a-sheet-dropped",
         "a person without values at the end of a sheet is no row: the number of rows tells of it",
         "private.tables.excel:SheetPart._column",

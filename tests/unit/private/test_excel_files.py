@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import zipfile
 from pathlib import Path
 
@@ -102,6 +103,22 @@ def test_the_last_row_is_found_in_any_cut(save, monkeypatch):
     for size in (1, 7, 100, 2**20):
         monkeypatch.setattr(excel, "BLOCK", size)
         assert excel._last_row(path, "xl/worksheets/sheet1.xml") == 51
+
+
+@pytest.mark.parametrize("text", ['<row r="500">', "<row>]] <row>", "", ']]]><![CDATA[<row r="9">'])
+def test_a_tag_in_the_text_of_the_last_row_is_no_row(save, tmp_path, text, monkeypatch):
+    """Some writers do not escape a text but enclose it."""
+    path = save(["a", "note"], [1.0, "x"], [2.0, "here"])
+    cell = f'<c r="B3" t="inlineStr"><is><t><![CDATA[{text}]]></t></is></c>'.encode()
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(tmp_path / "new.xlsx", "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name.startswith("xl/worksheets/"):
+                content = re.sub(rb'<c r="B3".*?</c>', cell, content)
+            new.writestr(name, content)
+    for size in (1, 7, 100, 2**20):
+        monkeypatch.setattr(excel, "BLOCK", size)
+        assert open_file(tmp_path / "new.xlsx").rows() == 2
 
 
 def test_the_header_may_stand_below_a_title(save):

@@ -33,7 +33,8 @@ SNIFF_ROWS = 1000  # how far the schema check looks
 BLOCK = 2**20
 SHEET = re.compile(rb"""<(?:\w+:)?sheet\s[^>]*?\w+:id=["']([^"']+)""")
 RELATION = re.compile(rb"<(?:\w+:)?Relationship\s[^>]*>")
-ROW = re.compile(rb"""<(?:\w+:)?row(?=[\s/>])(?:\s[^>]*?\br=["'](\d{1,7})["'])?[^>]*>""")
+ROW = re.compile(rb"""<!\[CDATA\[|<(?:\w+:)?row(?=[\s/>])(?:\s[^>]*?\br=["'](\d{1,7})["'])?[^>]*>""")
+TEXT, TEXT_END = b"<![CDATA[", b"]]>"  # around text in which a tag is none
 LONGEST_TAG = 2**16
 MOST_ROWS = 2**20  # of a sheet: blank ones that a file claims beyond are none
 
@@ -193,9 +194,13 @@ def _last_row(path: Path, member: str) -> int:
         while block := file.read(BLOCK):
             text = rest + block
             done = 0
-            for found in ROW.finditer(text):
-                last, done = int(found[1] or last + 1), found.end()
-            rest = text[max(done, len(text) - LONGEST_TAG) :]
+            while found := ROW.search(text, done):
+                done = found.end()
+                if found[0] != TEXT:
+                    last = int(found[1] or last + 1)
+                elif (done := text.find(TEXT_END, done)) < 0:
+                    break
+            rest = text[max(done, len(text) - LONGEST_TAG) :] if done >= 0 else TEXT + text[1 - len(TEXT_END) :]
     return last
 
 
