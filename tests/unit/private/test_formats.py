@@ -143,6 +143,16 @@ def test_a_zip_holds_one_table(tmp_path):
             open_file(save_zip(tmp_path, **members))
 
 
+def test_a_declared_format_is_unpacked_and_split_as_its_ending_would_be(tmp_path):
+    with zipfile.ZipFile(tmp_path / "rows", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("rows.csv", "x,y\n1,2\n")
+    for name in ("zip", ".zip", "ZIP"):
+        assert open_file(File(tmp_path / "rows", format=name)).names == ("x", "y")
+    (tmp_path / "rows.TSV").write_text("x, in m\ty\n1\t2\n")
+    for told in ({}, {"format": "TSV"}, {"format": "tsv"}):
+        assert open_file(File(tmp_path / "rows.TSV", **told)).names == ("x, in m", "y")
+
+
 def test_what_is_encrypted_or_packed_strangely_is_refused(tmp_path):
     path = save_zip(tmp_path, rows_csv="a,b\n1,2\n")
     content = bytearray(path.read_bytes())

@@ -28,7 +28,7 @@ BUFFER = 2**16
 
 def opened(path: Path, source: File) -> Any:
     """The text of a file, as bytes in UTF-8."""
-    text = _unpacked(path, Path(source.format or path.name).suffix.lower())
+    text = _unpacked(path, Path(f"-.{source.format or path.name}").suffix.lower())
     return text if source.encoding == "utf-8" else io.BufferedReader(Transcoded(text, source.encoding), BUFFER)
 
 
