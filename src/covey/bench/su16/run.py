@@ -16,7 +16,8 @@ from covey.bench.su16.plots import figures
 from covey.bench.su16.settings import FULL, QUICK, Settings
 from covey.bench.su16.tasks import perform
 
-TIMED = ("lloyd", "grid", "hybrid")
+TIMED = ("lloyd", "grid", "grid, printed", "hybrid", "hybrid, printed")
+FORCED = ("hybrid, forced", "hybrid, printed, forced")
 
 
 def make_plan(settings: Settings, folder: Path | None) -> list[Step]:
@@ -42,8 +43,9 @@ def make_plan(settings: Settings, folder: Path | None) -> list[Step]:
                 add("figure1", "fit", source, shares, variant=variant, epsilon=epsilon, runs=runs)
     adult = next(pair for pair in named if pair[1]["set"] == "Adult-num")
     least = settings.epsilons[0]
-    shares = {**adult[1], "algorithm": "hybrid, forced", "epsilon": least}
-    add("forced", "fit", adult[0], shares, variant="hybrid, forced", epsilon=least, runs=settings.forced_runs)
+    for variant in FORCED:
+        shares = {**adult[1], "algorithm": variant, "epsilon": least}
+        add("forced", "fit", adult[0], shares, variant=variant, epsilon=least, runs=settings.forced_runs)
     for source, shared in named:
         add(
             "figure3",
