@@ -183,7 +183,7 @@ def printed_genetic(curator: Curator, *, k: int, epsilon: Fraction, public_rng: 
 OWN: dict[str, Callable[..., Outcome]] = {  # forms that only benchmarks run
     "grid, printed": partial(two_steps, cells=printed_cells, rule="never"),
     "hybrid, printed": partial(two_steps, cells=printed_cells, rule="printed"),
-    "hybrid, printed, forced": partial(two_steps, cells=printed_cells, rule="always"),
+    "hybrid, forced, printed": partial(two_steps, cells=printed_cells, rule="always"),
     "hybrid, forced": partial(two_steps, cells=from_cells, rule="always"),
     "genetic, printed": printed_genetic,
 }
