@@ -25,7 +25,7 @@ class Cells:
     def __init__(self, rows: Iterable[Row], *, axes: tuple[str, str], value: str) -> None:
         self.rows = {(row["algorithm"], *(row[axis] for axis in axes)): row for row in rows}
         self.value = value
-        self.all = sorted({cell for _, *cell in self.rows})
+        self.all = sorted({key[1:] for key in self.rows})
 
     def of(self, algorithm: str, cells: Iterable[Sequence[Any]], value: str = "") -> NDArray[np.float64]:
         return np.array([self.rows[algorithm, *cell][value or self.value] for cell in cells])
