@@ -38,7 +38,7 @@ def figures(results: Results) -> Iterator[tuple[str, bytes]]:
     tables, sets = results["figures"], results["sets"]
     fast = {"lloyd": "ordinary k-means (Lloyd)"}
     yield "figure1", curves(tables["figure1"], sets, x="epsilon", by="algorithm", label="privacy budget ε")
-    yield "figure2", heat_maps(tables["figure2"], columns=5)
+    yield "figure2", heat_maps(tables["figure2"], columns=4)
     block = "block size, as exponent of n"
     whole = {"gkm": "blocks with noise (GkM)"}
     yield "figure3", curves(tables["figure3"], sets, x="exponent", by="what", label=block, names=whole, log_x=False)

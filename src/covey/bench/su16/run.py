@@ -109,7 +109,7 @@ def collect(answers: Found, settings: Settings) -> Results:
         "figure7": [
             {**shared, "algorithm": variant, "cpu": answer["cpu"][variant], "wall": answer["wall"][variant]}
             for shared, answer in answers["figure7"]
-            for variant in TIMED
+            for variant in answer["cpu"]
         ],
     }
     forced = [{**shared, **told(answer)} for shared, answer in answers["forced"]]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-PRINTED = ("genetic, printed", "grid, printed", "hybrid, printed")
-CURVES = ("lloyd", "gkm", "gkm-3k", "genetic", "grid", "hybrid", *PRINTED)
+PRINTED = ("grid, printed", "hybrid, printed")
+CURVES = ("lloyd", "gkm", "gkm-3k", "genetic", "genetic, printed", "grid", "hybrid", *PRINTED)
 HEAT = ("lloyd", "gkm", "gkm-3k", "genetic", "grid, theta 2", "grid", "grid, theta 50", "hybrid", *PRINTED)
 
 
@@ -40,7 +40,6 @@ class Settings:
         ("grid", 10),
         ("grid, theta 50", 10),
         ("hybrid", 10),
-        ("genetic, printed", 10),
         ("grid, printed", 10),
         ("hybrid, printed", 10),
     )
