@@ -19,6 +19,7 @@ from typing import Any
 import click
 
 from covey.bench.harness import markdown_table
+from covey.bench.su16 import page as su16
 from covey.bench.utility.report import geometric_mean
 from covey.files import write_whole
 from covey.theory.group import group_privacy
@@ -211,25 +212,8 @@ def group_sentence() -> str:
     )
 
 
-def su16_sets() -> str:
-    rows = [
-        [
-            each["name"],
-            f"{each['rows_in_the_paper']:,}",
-            f"{each['rows']:,}",
-            str(each["d"]),
-            str(each["k"]),
-            f"{each['baseline']:.5f}",
-            each["stands_in"] or "the same rows",
-        ]
-        for each in results("su16/results.json")["sets"]
-    ]
-    return markdown_table(["set", "rows in the paper", "rows here", "d", "k", "baseline", "what the rows are"], rows)
-
-
-def su16_tally() -> str:
-    claims = results("su16/results.json")["claims"]
-    return f"**{sum(each['reproduced'] for each in claims)} of {len(claims)} statements were reproduced.**"
+def of_su16(view: Callable[[Any], str]) -> Callable[[], str]:
+    return lambda: view(results("su16/results.json"))
 
 
 def ipsn17_runs() -> str:
@@ -264,8 +248,7 @@ VIEWS: dict[str, Callable[[], str]] = {
     "group": group,
     "group-sentence": group_sentence,
     "ipsn17-runs": ipsn17_runs,
-    "su16-sets": su16_sets,
-    "su16-tally": su16_tally,
+    **{name: of_su16(view) for name, view in su16.VIEWS.items()},
 }
 
 

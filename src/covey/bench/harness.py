@@ -33,6 +33,7 @@ Found = dict[str, list[tuple[Row, Answer]]]  # by figure: what the rows of a tas
 HEADS = {each: each for each in ("figure", "paper", "form", "rule", "measured")} | {
     "paper": "the paper says"
 }  # of a claim
+LAST = {"why_not": "if not"}  # after the verdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,5 +171,9 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def claims_table(claims: Sequence[Row]) -> str:
     """A paper's statements as a Markdown table: its words, the rule, what was measured, and the verdict."""
     heads = {name: head for name, head in HEADS.items() if name in claims[0]}
-    rows = [[*(each[name] for name in heads), "yes" if each["reproduced"] else "no"] for each in claims]
-    return markdown_table([*heads.values(), "reproduced"], rows)
+    last = {name: head for name, head in LAST.items() if name in claims[0]}
+    rows = [
+        [*(each[name] for name in heads), "yes" if each["reproduced"] else "no", *(each[name] for name in last)]
+        for each in claims
+    ]
+    return markdown_table([*heads.values(), "reproduced", *last.values()], rows)

@@ -97,7 +97,7 @@ def test_the_results_that_were_measured_give_every_file_again_to_the_byte(name):
 
 def test_verdicts_on_what_was_measured_come_out_the_same():
     for name, judged in (
-        ("su16", lambda results: judge(results["figures"], results["forced"])),
+        ("su16", lambda results: judge(results["figures"], results["forced"], results["sets"])),
         ("aaai21", lambda results: aaai21.judge(results["figures"]["figure1"])),
         ("blocki21", lambda results: blocki21_claims.judge(results["figures"])),
     ):
