@@ -13,6 +13,23 @@ _UP = Context(prec=2, rounding=ROUND_CEILING)
 WIDTH = 88  # of paragraphs in a pipe, and the most on a terminal
 
 
+COMMANDS = {  # what a message for Python calls, as the command line knows it
+    "`Ledger.create`": "`covey ledger init`",
+    "`Ledger.add`": "`covey ledger add`",
+    "`Ledger.datasets`": "`covey ledger show`",
+    "`Ledger.entries`": "`covey ledger show`",
+    "`Ledger.renew_anchor`": "`covey ledger renew-anchor`",
+    "`Ledger.converting`": "--convert",
+}
+
+
+def in_commands(message: str) -> str:
+    """A message for people at the command line, or at a page that it serves: commands where it names calls."""
+    for call, command in COMMANDS.items():
+        message = message.replace(call, command)
+    return message
+
+
 def printable(text: object) -> str:
     """One line without control characters: names and paths come from files and may hold terminal codes."""
     line = " ".join(str(text).split())

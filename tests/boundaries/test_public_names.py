@@ -36,6 +36,7 @@ def test_public_names_are_pinned():
         "KMedian",
         "Ledger",
         "LedgerError",
+        "MissingError",
         "Neighbours",
         "NotNumericError",
         "ParameterError",

@@ -7,12 +7,11 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import asdict
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from covey.errors import ParameterError
+from covey.errors import ParameterError, need
 from covey.text import paragraph, show_table
 
 if TYPE_CHECKING:
@@ -178,8 +177,7 @@ def plan(
         wishes["place"] = _place(place_error, width)
     answers = {what: _needs(what, most, shape, epsilon, width) for what, most in wishes.items()}
     if plot is not None:
-        if find_spec("matplotlib") is None:
-            raise click.UsageError("--plot: needs matplotlib, which is not installed: pip install 'covey[plot]'")
+        need("plot", "--plot: a picture")
         from covey.files import write_whole
         from covey.theory.draw import forecast_plot
 

@@ -36,8 +36,8 @@ def warn_without_ledger() -> None:
     """For Python: the command line prints the certificate, which says the same."""
     _warn(
         [
-            "ledger: none, so nothing adds up what all releases of these rows tell together; make one with "
-            "'covey ledger init', and name it here"
+            "ledger: none, so nothing adds up what all releases of these rows tell together; `Ledger.create` "
+            "makes one, to be named here"
         ]
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
-from covey.errors import ParameterError
+from covey.errors import ParameterError, need
 from covey.files import File
 from covey.private.tables.base import Table
 from covey.private.tables.frames import open_table
@@ -57,8 +57,7 @@ def start_spark(master: str | None) -> None:
 
 
 def _spark() -> Any:
-    try:
-        from covey.private.tables import spark
-    except ImportError:
-        raise ParameterError("engine", "'spark' needs pyspark: pip install 'covey[spark]', and Java 17") from None
+    need("spark", "engine: 'spark'")
+    from covey.private.tables import spark
+
     return spark
