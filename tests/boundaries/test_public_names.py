@@ -45,6 +45,8 @@ def test_public_names_are_pinned():
         "PrivateCoreset",
         "Release",
         "Zones",
+        "check_pipeline",
+        "plan",
         "truthful_bound",
     ]
 
