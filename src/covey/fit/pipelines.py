@@ -174,7 +174,7 @@ def _learns(step: Any) -> bool:
         return False
     if isinstance(step, type) or not hasattr(step, "fit"):
         raise ParameterError("pipe", f"must be estimators: {type(step).__name__} has no fit to be looked at")
-    harmless = UNLEARNED.get(type(step).__name__)
+    harmless = UNLEARNED.get(type(step).__name__) if type(step).__module__.startswith("sklearn.") else None
     return not (harmless is not None and harmless(step)) and _has_to_be_fitted(step)
 
 

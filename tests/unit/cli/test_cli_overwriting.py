@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +67,13 @@ def test_what_is_there_stays_unless_forced(place, capsys, file, command):
     assert Ledger.open("b.ledger").datasets()["d"].spent.epsilon == 0
     main([*command, "--force"])
     assert Path(file).read_bytes() != OLD
+
+
+def test_the_file_of_a_paid_release_stays(place):
+    Path("out.json").write_bytes(OLD)
+    with suppress(SystemExit):
+        main(["fit", "rows.csv", *FIT, "--out", "out.json"])
+    assert Path("out.json").read_bytes() == OLD
 
 
 def test_a_stored_release_does_not_replace_a_file_either(place, capsys):
