@@ -18,10 +18,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from covey.algorithms.coreset_methods import coreset_algorithm
 from covey.checks import refuse_arguments
 from covey.errors import DataError, LedgerError
-from covey.fit.caution import warn_after, warn_without_ledger
+from covey.fit.caution import no_score, warn_after, warn_without_ledger
 from covey.fit.fit import fit
 from covey.private.lattice import to_lattice
-from covey.private.opening import open_data, open_once, whose, with_ids
+from covey.private.opening import check_names, open_data, open_once, whose, with_ids
 from covey.private.tables.frames import open_table
 from covey.public import Person, check_columns, resolve_bounds
 from covey.published.coreset.coreset import Coreset
@@ -41,6 +41,7 @@ class _Private(BaseEstimator):
     engine: str
     progress: bool
     verbose: int
+    score = no_score
 
     def __new__(cls, *given: Any, **named: Any) -> Self:  # noqa: ARG004
         if "neighbors" in named:
@@ -53,9 +54,8 @@ class _Private(BaseEstimator):
 
     def _fit(self, X: Any, person: Any, more: dict[str, Any], **own: Any) -> None:
         refuse_arguments(f"{type(self).__name__}.fit()", more)
-        names = getattr(X, "columns", ()) if hasattr(X, "iloc") else ()  # those of pandas may be anything
-        if self._all_columns() and len({isinstance(name, str) for name in names}) > 1:
-            raise DataError("data: some names of columns are text and some are not; scikit-learn takes all or none")
+        if self._all_columns():
+            check_names(X)
         shared = {name: value for name, value in self.get_params(deep=False).items() if name not in OWN}
         if shared["ledger"] is None and shared["random_state"] is None:
             warn_without_ledger()

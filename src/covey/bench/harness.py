@@ -24,6 +24,7 @@ import numpy as np
 import covey
 from covey.bench import sets
 from covey.bench.runner import Answer, Report, Store, Task, run_tasks
+from covey.errors import MissingError, need
 from covey.files import write_whole
 
 Row = dict[str, Any]
@@ -117,19 +118,19 @@ def run(experiment: Experiment, *, store: Store, out: Path, report: Report | Non
     texts = experiment.texts(results)
     for name, text in texts.items():
         write_whole(out / name, text.encode())
+    tables = any(name.endswith(".csv") for name in texts)
+    missing = None
     try:
+        need("plot", "The PNG per figure" if tables else "The plot")
         for name, png in experiment.figures(results):
             write_whole(out / f"{name}.png", png)
-        drawn = True
-    except ImportError:
-        drawn = False
+    except MissingError as error:
+        missing = error
     say("\n".join(experiment.lines(results)))
     written = ", ".join(name for name in texts if not name.endswith(".csv"))
-    tables = any(name.endswith(".csv") for name in texts)
-    say(f"Wrote {written}" + (f", a CSV{' and a PNG' if drawn else ''} per figure." if tables else ""))
-    if not drawn:
-        what = "The PNGs need" if tables else "The plot needs"
-        say(f"{what} matplotlib, which is not installed: pip install 'covey[plot]'")
+    say(f"Wrote {written}" + (f", a CSV{' and a PNG' if missing is None else ''} per figure." if tables else ""))
+    if missing is not None:
+        say(str(missing))
 
 
 def machine() -> Row:

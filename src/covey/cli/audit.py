@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from covey.errors import DataError
+from covey.errors import DataError, need
 
 
 @click.command(short_help="Attack every algorithm: measured lower bounds on epsilon, replays, transcripts.")
@@ -38,6 +38,8 @@ def audit(
     """
     if resume and out is None:
         raise click.UsageError("--resume: needs --out, the folder of the run that was interrupted")
+    if out is not None:
+        need("plot", "--out: the report")
     import time
     from dataclasses import replace
     from pathlib import Path

@@ -188,7 +188,7 @@ def speed(*, parts: str, diffprivlib: bool, data: str | None, quick: bool, out: 
     from covey.bench.speed.run import run
     from covey.cli.options import check_outputs
 
-    check_outputs([out], inputs=[])
+    check_outputs([out], inputs=[], force=True)
     run(
         data=None if data is None else Path(data),
         out=Path(out),

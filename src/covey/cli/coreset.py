@@ -9,8 +9,8 @@ import click
 
 from covey.cli.data import takes_data
 from covey.cli.fit import check_shared, make_release, publish, save_json
-from covey.cli.options import Shared, check_outputs, promise_options, read_params, release_options
-from covey.errors import ParameterError
+from covey.cli.options import Shared, check_outputs, forced, promise_options, read_params, release_options
+from covey.errors import ParameterError, need
 from covey.files import File
 from covey.published.show import show_release
 from covey.text import how_many, paragraph, printable, show_table
@@ -86,14 +86,11 @@ def check_before(data: File, domain: Box | Ball, options: Shared, *, reduce_to: 
 
         check_suffix(options.out)
     if plot is not None:
-        from importlib.util import find_spec
-
         from covey.private.tables.frames import open_table
         from covey.public import resolve_bounds
         from covey.published.draw import two_columns
 
-        if find_spec("matplotlib") is None:
-            raise click.UsageError("--plot: needs matplotlib, which is not installed: pip install 'covey[plot]'")
+        need("plot", "--plot: a picture")
         table = open_table(data)
         two_columns(resolve_bounds(domain, names=table.names, width=table.width).names, options.lon, options.lat)
 
@@ -134,6 +131,7 @@ def show_coreset(points: Coreset, release: Release) -> None:
 @click.option("--lon", metavar="NAME", help="The column that is the longitude.")
 @click.option("--lat", metavar="NAME", help="The column that is the latitude.")
 @click.option("--out", metavar="FILE", help="With -k: write the centres here, as a release.")
+@forced
 @click.option("--allow-seeded", is_flag=True, help="Let --out be written from a coreset made with --seed.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answers as JSON.")
 def query(
@@ -149,6 +147,7 @@ def query(
     lon: str | None,
     lat: str | None,
     out: str | None,
+    force: bool,
     allow_seeded: bool,
     as_json: bool,
 ) -> None:
@@ -169,7 +168,7 @@ def query(
         raise click.UsageError("--candidates, --fixed: say where the centres of -k may be; give -k too")
     if out is not None:
         inputs = (file, centers, allowed, forbidden, candidates, fixed)
-        check_outputs([out], inputs=[path for path in inputs if path is not None])
+        check_outputs([out], inputs=[path for path in inputs if path is not None], force=force)
 
     from covey.published.centres import read_centres, read_places
     from covey.published.coreset.coreset import Coreset

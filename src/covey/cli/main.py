@@ -28,10 +28,10 @@ from covey.cli.options import Shared, promise_options, read_params, release_opti
 from covey.cli.plan import plan
 from covey.cli.studio import studio
 from covey.cli.thin import thin
-from covey.errors import CoveyError, DataError, FormatError, ParameterError, PrivacyWarning, place_of
+from covey.errors import CoveyError, LedgerError, PrivacyWarning, place_of
 from covey.files import File
 from covey.published.show import show_release
-from covey.text import in_words, printable, show_table
+from covey.text import in_commands, in_words, printable, show_table
 
 OPTIONS = {  # what the command line calls the parameters of the library
     "n_clusters": "-k",
@@ -173,9 +173,9 @@ for command in (audit, columns, coreset, query, group, ledger, bench, plan, stud
 
 
 def by_option(message: str) -> str:
-    """A message that begins with a parameter, for people who know it as an option."""
+    """A message that begins with a parameter, or names a call, for people who know options and commands."""
     name, colon, problem = message.partition(":")
-    return OPTIONS.get(name, name) + colon + problem
+    return in_commands(OPTIONS.get(name, name) + colon + problem)
 
 
 def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -202,10 +202,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(done.exit_code)
     except click.ClickException as error:
         fail(explained(error), code=2)
-    except (ParameterError, DataError, FormatError) as error:
-        fail(by_option(str(error)), code=2)
+    except LedgerError as error:  # begins with the name of a file, not of a parameter
+        fail(in_commands(str(error)), code=2)
     except CoveyError as error:
-        fail(str(error), code=2)
+        fail(by_option(str(error)), code=2)
     except (KeyboardInterrupt, click.Abort):
         fail("interrupted; what was charged stays charged", code=130)
     except BrokenPipeError:

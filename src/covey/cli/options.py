@@ -49,6 +49,12 @@ class Shared:
     allow_seeded: bool
     as_json: bool
     quiet: bool
+    force: bool
+
+
+def forced(command: Command) -> Command:
+    """The option without which no file is replaced."""
+    return click.option("--force", is_flag=True, help="Replace files that are there already.")(command)
 
 
 def promise_options(command: Command) -> Command:
@@ -142,6 +148,7 @@ def release_options(command: Command) -> Command:
             click.option("--key", metavar="KEY", help="With --ledger: the same key and request again costs nothing."),
             click.option("--out", metavar="FILE", help="Write the result here."),
             click.option("--geojson", metavar="FILE", help="Write the points here, for a map."),
+            forced,
             click.option("--lon", metavar="NAME", help="With --geojson or --zones: the column that is the longitude."),
             click.option("--lat", metavar="NAME", help="With --geojson or --zones: the column that is the latitude."),
             click.option(
@@ -250,8 +257,17 @@ def read_rows_per_person(text: str) -> int | str:
     return int(text) if text.isdecimal() and len(text) < 10 else text
 
 
-def check_outputs(outputs: Sequence[str], *, inputs: Sequence[str]) -> None:
-    """Refuse a file that cannot be written, or that would replace an input, before any budget is spent."""
+def check_outputs(
+    outputs: Sequence[str],
+    *,
+    inputs: Sequence[str],
+    force: bool = False,
+    there: str = "--force replaces it, or give another name",
+) -> None:
+    """Refuse a file that cannot be written, or would replace an input or what is there, before any budget is spent.
+
+    there : what to say of a file that is there already, if it is not to be replaced by `force`.
+    """
     import tempfile
 
     taken = [place.resolve() for path in inputs for place in _meant(path)]
@@ -266,6 +282,8 @@ def check_outputs(outputs: Sequence[str], *, inputs: Sequence[str]) -> None:
             raise DataError(f"out: there is no folder {str(target.parent)!r} to write {path!r} to")
         if target.exists() and not target.is_file():
             raise DataError(f"out: {path!r} is not an ordinary file")
+        if target.exists() and not force:
+            raise DataError(f"out: {path!r} is there already; {there}")
         try:
             tempfile.TemporaryFile(dir=target.parent).close()
         except OSError as error:

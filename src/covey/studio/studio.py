@@ -19,6 +19,7 @@ from typing import Any
 import covey
 from covey.budget.ledger.ledger import Ledger
 from covey.errors import CoveyError, ParameterError
+from covey.files import File
 from covey.fit import slider
 from covey.fit.fit import fit
 from covey.private.owner import OwnersView
@@ -108,7 +109,7 @@ class Studio:
     def open_upload(self, upload: str, columns: Sequence[str] | None, lower: Any, upper: Any, dataset: Any) -> None:
         found = self.uploads.find(upload)
         wanted = chosen_columns(columns, found.columns, self.settings.person)
-        self._open(found.path, declared_box(wanted, lower, upper), found.name, dataset)
+        self._open(found.source, declared_box(wanted, lower, upper), found.name, dataset)
 
     def close_batches(self, columns: Sequence[str] | None, ends: Any, dataset: str | None) -> None:
         """Make the batches the data set, with the bounds given here or on the command line."""
@@ -119,7 +120,7 @@ class Studio:
     def data_in_use(self) -> Path | None:
         with self._lock:
             source = None if self._data is None else self._data.source
-        return source if isinstance(source, Path) else None
+        return Path(source) if isinstance(source, File) else None
 
     def _opened(self) -> Opened:
         if self._data is None:

@@ -266,6 +266,20 @@ MUTANTS = (
         "test_whoever_shows_warnings_in_another_way_and_fails_at_it_stops_no_paid_release",
     ),
     mutant(
+        "learning-unnamed",
+        "a step before Covey of which scikit-learn says nothing is taken to learn nothing from the rows",
+        "fit.pipelines:_has_to_be_fitted",
+        {"return True": "return False"},
+        killer="unit/fit/test_pipelines.py::test_what_learns_is_named_with_the_way_to_do_without",
+    ),
+    mutant(
+        "replaced-without-force",
+        "a new release replaces the file of one that was paid for",
+        "cli.options:check_outputs",
+        {"target.exists() and not force": "False"},
+        killer="unit/cli/test_cli_overwriting.py::test_the_file_of_a_paid_release_stays",
+    ),
+    mutant(
         "numpy-decides",
         "the caller's numpy settings are in force behind the door: values of rows decide whether it raises",
         "fit.fit:fit",

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from covey import Box, File, Ledger
-from covey.errors import BudgetError, CoveyError, DataError
+from covey.errors import BudgetError, CoveyError, DataError, MissingError
 from covey.fit.fit import fit
 from covey.private.tables import formats, text
 from covey.private.tables.files import FileTable, open_file
@@ -63,7 +63,7 @@ def test_what_is_not_installed_is_named_before_a_charge(tmp_path, monkeypatch, w
     module = format_of(Path(source)).reader.partition(":")[0]
     monkeypatch.delitem(sys.modules, f"covey.private.tables.{module}", raising=False)
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(DataError, match=rf"pip install 'covey\[{extra}\]'"):
+    with pytest.raises(MissingError, match=rf"pip install 'covey\[{extra}\]'"):
         fit(source, k=2, epsilon=1, bounds=Box(x=(0, 60)), ledger=book, dataset="d")
     assert book.datasets()["d"].remaining.epsilon == 1
 
