@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from covey.errors import ParameterError
 from covey.geo.geojson import HIGHEST, METRES, WIDEST, find_axes
 from covey.post.errors.quantiles import LEVEL
+from covey.published.certificate import reach_of
 from covey.text import how_many, listing, plain
 
 if TYPE_CHECKING:
@@ -165,18 +166,21 @@ def places_in_words(release: Release) -> list[str] | None:
     if radii is None:
         return None
     metres = radii_in_metres(release) or [None] * len(radii)
-    half = release.scale()[1].tolist()
+    half, reach = release.scale()[1].tolist(), reach_of(release.certificate.domain)
     return [
-        NOWHERE if radius is None else f"probably within {_reach(release.columns, half, radius, on_map)}"
+        NOWHERE
+        if radius is None
+        else f"probably within {_reach(release.columns, half, radius, on_map, most=1 / reach.min())}"
         for radius, on_map in zip(radii, metres, strict=True)
     ]
 
 
-def _reach(columns: Sequence[str], half: Sequence[float], radius: float, metres: float | None) -> str:
+def _reach(columns: Sequence[str], half: Sequence[float], radius: float, metres: float | None, *, most: float) -> str:
+    """most : how many half-widths of a column's range the unit of distance is at most."""
     axes = () if metres is None else find_axes(columns)
     others = [i for i in range(len(columns)) if i not in axes]
     if len(others) > FEW_COLUMNS:
-        return f"{plain(50 * radius, up=True)}% of each column's range"
+        return f"{plain(50 * radius * most, up=True)}% of each column's range"
     parts = [] if metres is None else [length(metres, up=True)]
     alone = len(columns) == 1
     widths = [plain(radius * half[i], up=True) for i in others]
@@ -197,7 +201,8 @@ def radii_in_metres(release: Release, lon: str | None = None, lat: str | None = 
     except ParameterError:
         return None
     middle, half = release.scale()
-    beyond = any(abs(middle[i]) + half[i] > most for i, most in zip(axes, (WIDEST, HIGHEST), strict=True))
+    ends = abs(middle) + half * reach_of(release.certificate.domain)
+    beyond = any(ends[i] > most for i, most in zip(axes, (WIDEST, HIGHEST), strict=True))
     if radii is None or beyond:
         return None
     across, up = (float(half[i]) * METRES for i in axes)

@@ -211,6 +211,15 @@ class SparkTable(Table):
 
         return SparkEngine(self.frame, domain, held=self, finish=self.check_unchanged)
 
+    def complete(self, domain: Domain) -> Table:
+        """As elsewhere: a null is missing, and so is what a column of floating-point numbers holds as NaN."""
+        frame = self.frame
+        for name in domain.columns or self.names:
+            frame = frame.filter(named(name).isNotNull())
+            if isinstance(self.frame.schema[name].dataType, T.FloatType | T.DoubleType):
+                frame = frame.filter(~F.isnan(named(name)))
+        return SparkTable(frame, source=self)
+
     def people(self, domain: Domain, person: str, *, key: bytes) -> Engine:
         from covey.private.narrowed.spark import SparkPeople
 
