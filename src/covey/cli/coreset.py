@@ -107,7 +107,7 @@ def draw(points: Coreset, path: str, options: Shared) -> None:
 
 def show_coreset(points: Coreset, release: Release) -> None:
     """How large it is, and how far off the centres are that it was made for."""
-    from covey.published.sentences import of_costs
+    from covey.published.sentences import of_costs, units_in_words
 
     certificate = points.certificate
     negative = int((points.weights < 0).sum())
@@ -118,6 +118,7 @@ def show_coreset(points: Coreset, release: Release) -> None:
     )
     if told := of_costs(release):
         click.echo(f"{paragraph(' '.join([f'Its own {len(release.centres)} centres, for example:', *told]))}\n")
+    click.echo(f"{paragraph(units_in_words(release.certificate))}\n")
     click.echo(f"{paragraph(certificate.statement)}\n")
     click.echo("Ask it for ever: covey query FILE --centers SITES, or covey query FILE -k 5.")
 

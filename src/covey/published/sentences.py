@@ -13,6 +13,7 @@ from covey.published.certificate import reach_of
 from covey.text import how_many, listing, plain
 
 if TYPE_CHECKING:
+    from covey.published.certificate import Certificate
     from covey.published.errors import Errors
     from covey.published.release import Release
 
@@ -31,6 +32,17 @@ def words_of(release: Release, names: Sequence[str] | None = None) -> list[str]:
         return ([] if why is None else [f"How far off these numbers are cannot be told: {why}."]) + outside
     errors = release.errors
     return [*_intervals(errors), *doubts(release, names), *_places(errors), *of_costs(release), *outside]
+
+
+def units_in_words(certificate: Certificate) -> str:
+    """What became of missing values, and how distances are measured: from the request alone, never from rows."""
+    if certificate.parameters.get("missing") == "drop":
+        told = "Rows with a missing value were left out."
+    else:
+        drop = "; missing='drop' leaves such rows out" if certificate.neighbours == "add-remove" else ""
+        told = f"Missing values were moved to the middle of their range{drop}."
+    on_map = " Longitude and latitude count in equal metres." if certificate.domain.get("equal_metres") is True else ""
+    return told + on_map
 
 
 def not_told(release: Release) -> dict[str, str]:

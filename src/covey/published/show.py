@@ -16,7 +16,7 @@ AT_AN_END = 0.02  # of a column's range: a centre this near to its end is taken 
 
 def show_release(release: Release) -> None:
     """Everything about a release that a person wants to know, on stdout."""
-    from covey.published.sentences import constraint_words
+    from covey.published.sentences import constraint_words, units_in_words
 
     certificate = release.certificate
     chosen = certificate.parameters.get("chosen")
@@ -28,7 +28,7 @@ def show_release(release: Release) -> None:
     outside = release.rows_outside
     if outside is not None and not outside.matters:  # else it was said with the centres
         sys.stdout.write(f"\n{paragraph(str(outside))}\n")
-    sys.stdout.write(f"\n{paragraph(certificate.statement)}\n\n")
+    sys.stdout.write(f"\n{paragraph(units_in_words(certificate))}\n\n{paragraph(certificate.statement)}\n\n")
     for sentence in at_an_end(release):
         sys.stdout.write(f"{paragraph(sentence)}\n\n")
 

@@ -59,7 +59,8 @@ def new_id() -> str:
 class Settings:
     """Where the studio listens, what it opens, charges and writes.
 
-    data, bounds, name : what to open at the start, or None. person : whose a row is, in everything that is opened.
+    data, bounds, name : what to open at the start, or None. person : whose a row is, in everything that is opened; missing,
+    scale : what becomes of missing values, and how many times columns count there.
     ledger : a Ledger, or None for one in memory. dataset : the name in the ledger. key : the idempotency key of the
     look, or None. out : the folder of publications. host, port : where it listens; port 0 is decided by whoever binds
     the socket, and must be the real one here, for the Host check. seed : repeatable noise, not private.
@@ -73,6 +74,8 @@ class Settings:
     lon: str | None = None
     lat: str | None = None
     person: Person = ROW
+    missing: str = "middle"
+    scale: dict[str, float] | None = None
     zones: dict[str, Any] | None = None
     ledger: Any = None
     dataset: str | None = None
