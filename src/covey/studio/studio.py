@@ -80,11 +80,7 @@ class Studio:
             bounds=bounds,
             name=name,
             dataset=chosen,
-            lon=settings.lon,
-            lat=settings.lat,
-            person=settings.person,
-            missing=settings.missing,
-            scale=settings.scale,
+            **settings.declared,
         )
         with self._lock:
             zones = self._zones_for(opened)
