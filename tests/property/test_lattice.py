@@ -25,7 +25,8 @@ def domains(draw, most: int = 6):
         middle = tuple(draw(st.floats(-4, 4)) * half for _ in range(d))
         return Domain(middle=middle, half=(half,) * d, ball=True)
     halves = tuple(draw(st.floats(1e-3, 1e6)) for _ in range(d))
-    return Domain(middle=tuple(draw(st.floats(-4, 4)) * half for half in halves), half=halves)
+    scale = None if draw(st.booleans()) else tuple(draw(st.floats(2.0**-16, 1)) for _ in range(d))
+    return Domain(middle=tuple(draw(st.floats(-4, 4)) * half for half in halves), half=halves, scale=scale)
 
 
 @st.composite
@@ -44,7 +45,8 @@ def by_hand(row: list[float], domain: Domain) -> list[int]:
         scaled.append(0.0 if math.isnan(y) else y)
     limit = float(domain.limit)
     if not domain.ball:
-        return [round(min(1.0, max(-1.0, y)) * limit) for y in scaled]
+        scale = domain.scale or (1.0,) * domain.dimension
+        return [round(min(1.0, max(-1.0, y)) * (part * limit)) for y, part in zip(scaled, scale, strict=True)]
     scaled = [min(FARTHEST, max(-FARTHEST, y)) for y in scaled]
     squares = 0.0
     for y in scaled:
