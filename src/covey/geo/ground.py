@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 
@@ -33,7 +33,7 @@ class Ground:
     forbidden: Region | None
     middle: Floats
     half: Floats
-    reach: Floats
+    reach: Floats = field(default_factory=lambda: np.ones(2))
 
     def holds(self, places: Floats) -> NDArray[np.bool_]:
         """Which of the (n, 2) places may be built on, within the bounds or not."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from covey import Box, KMeans, ParameterError
@@ -51,6 +52,7 @@ def test_one_row_more_is_one_row_more_or_none(rows, place, more):
 
 @settings(max_examples=12, deadline=None)
 @given(ROWS, ROWS)
+@example([(0, 0.3, 0.3)], [(0, math.nan, 0.3)])
 def test_a_person_more_changes_nobody_elses_rows_and_one_entry_of_the_tally(rows, own):
     own = [(9, a, b) for _, a, b in own]
     assert sorted(complete(rows + own)) == sorted(complete(rows) + complete(own))
@@ -134,6 +136,12 @@ def test_under_replace_one_nothing_is_left_out_and_the_reason_is_told_before_the
         KMeans(2, bounds=BOUNDS, missing="mean", random_state=0).fit(np.zeros((3, 2)))
     with pytest.raises(ParameterError, match="missing: must be one of"):
         fit_levels(np.zeros((3, 2)), bounds=BOUNDS, missing=None)
+
+
+def test_the_number_of_rows_that_replace_one_tells_is_that_of_all_rows(people):
+    """That number has no noise: with rows left out, it would tell who misses a value."""
+    with contextlib.suppress(ParameterError):
+        assert rows_told(people, neighbours="replace-one", missing="drop") == 900
 
 
 def test_the_certificate_says_it_and_a_key_is_bound_to_it(people, tmp_path):
