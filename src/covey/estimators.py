@@ -20,6 +20,7 @@ from covey.checks import check_columns, refuse_arguments
 from covey.errors import DataError, LedgerError
 from covey.fit.caution import warn_after, warn_without_ledger
 from covey.fit.fit import fit
+from covey.geo.clock import source_of
 from covey.geo.metric import measured
 from covey.private.lattice import to_lattice
 from covey.private.opening import open_data, open_once, whose, with_ids
@@ -160,7 +161,7 @@ class _Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         table = open_table(X)
         names = self._domain.columns if table.names is not None else None
         if names is not None and not self._all_columns():
-            check_columns(names, table.names or ())
+            check_columns([*map(source_of, names)], table.names or ())
         elif isinstance(X, str | PathLike) or not table.as_given or table.width != self.n_features_in_:
             if table.width != self.n_features_in_:
                 raise DataError(

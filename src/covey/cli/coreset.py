@@ -88,14 +88,16 @@ def check_before(data: File, domain: Box | Ball, options: Shared, *, reduce_to: 
     if plot is not None:
         from importlib.util import find_spec
 
+        from covey.geo.metric import measured
         from covey.private.tables.frames import open_table
-        from covey.public import resolve_bounds
+        from covey.public import Person
         from covey.published.draw import two_columns
 
         if find_spec("matplotlib") is None:
             raise click.UsageError("--plot: needs matplotlib, which is not installed: pip install 'covey[plot]'")
         table = open_table(data)
-        two_columns(resolve_bounds(domain, names=table.names, width=table.width).names, options.lon, options.lat)
+        known = measured(domain, None, person=Person(), names=table.names, width=table.width)
+        two_columns(known.names, options.lon, options.lat)
 
 
 def draw(points: Coreset, path: str, options: Shared) -> None:

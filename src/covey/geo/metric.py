@@ -9,6 +9,7 @@ from typing import Any
 
 from covey.checks import no_column
 from covey.errors import ParameterError
+from covey.geo.clock import hand, with_circles
 from covey.geo.geojson import HIGHEST, WIDEST, find_axes
 from covey.public import Bounds, Domain, Person, resolve_bounds
 
@@ -18,7 +19,9 @@ DIGITS = 6  # of what a side of a map counts: every machine agrees on as many
 
 def measured(bounds: Bounds | None, scale: Any, *, person: Person, names: Sequence[str] | None, width: int) -> Domain:
     """The domain that bounds mean for data with these columns, and how much each of them counts in distances."""
-    domain = resolve_bounds(bounds, names=(own := person.columns_of(names, width))[0], width=own[1])
+    own, width = person.columns_of(names, width)
+    declared, own = with_circles(bounds, own)
+    domain = resolve_bounds(declared, names=own, width=width)
     times = _times(scale, domain)
     if domain.ball:
         if times is not None:
@@ -40,10 +43,11 @@ def _times(scale: Any, domain: Domain) -> list[float] | None:
     if scale is None:
         return None
     if isinstance(scale, Mapping):
+        named = [name if (circle := hand(name)) is None else circle.name for name in domain.names]
         for name in scale:
-            if name not in domain.names:
-                raise ParameterError("scale", no_column(str(name), domain.names))
-        given = [scale.get(name, 1.0) for name in domain.names]
+            if name not in named:
+                raise ParameterError("scale", no_column(str(name), tuple(dict.fromkeys(named))))
+        given = [scale.get(name, 1.0) for name in named]
     elif isinstance(scale, Sequence) and not isinstance(scale, str) and len(scale) == domain.dimension:
         given = list(scale)
     else:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from covey.errors import ParameterError
+from covey.geo.clock import told
 from covey.geo.geojson import HIGHEST, METRES, WIDEST, find_axes
 from covey.post.errors.quantiles import LEVEL
 from covey.published.certificate import reach_of
@@ -43,6 +44,12 @@ def units_in_words(certificate: Certificate) -> str:
         told = f"Missing values were moved to the middle of their range{drop}."
     on_map = " Longitude and latitude count in equal metres." if certificate.domain.get("equal_metres") is True else ""
     return told + on_map
+
+
+def _which(release: Release) -> str:
+    """Whose range costs are told by: all columns', or that of the one that counts most."""
+    scale = release.certificate.domain.get("scale")
+    return "each column's" if scale is None else f"{release.columns[scale.index(max(scale))]}'s"
 
 
 def not_told(release: Release) -> dict[str, str]:
@@ -92,8 +99,8 @@ def of_costs(release: Release) -> list[str]:
         cost, low, high = known
         lines.append(
             f"The {objective} cost is about {amount(cost)} ({amount(low)} to {amount(high)}; {often(errors.level)}), "
-            "with half of each column's range as the unit. Centres that were found on the same counts look a little "
-            "better than they are."
+            f"with half of {_which(release)} range as the unit. Centres that were found on the same counts look a "
+            "little better than they are."
         )
     elif why is not None:
         lines.append(cost_untold(objective, why))
@@ -230,6 +237,7 @@ def centre_properties(release: Release, lon: str | None = None, lat: str | None 
     found = []
     for i, centre in enumerate(release.centres):
         each: dict[str, Any] = {**dict(zip(release.columns, centre, strict=True)), "cluster": i}
+        each |= {column.partition(" ")[2]: words for column, words in told(release.columns, centre).items()}
         if release.sizes is not None:
             each["size"] = round(release.sizes[i])
         if errors is not None and errors.sizes is not None:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from covey.geo.clock import AXES, hand, told
 from covey.text import number, paragraph, show_table
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ def _columns_at_an_end(release: Release) -> list[str]:
     return [
         name
         for i, (name, low, high) in enumerate(ends)
-        if sum(
+        if hand(name) is None  # a circle is all edge
+        and sum(
             size
             for centre, size in zip(release.centres, sizes, strict=True)
             if min(centre[i] - low, high - centre[i]) <= AT_AN_END * (high - low)
@@ -65,7 +67,11 @@ def show_centres(release: Release, *, unit: str = "rows", names: Sequence[str] |
     labels = names or [str(i) for i in range(len(release.centres))]
     columns: dict[str, Sequence[str]] = {"centre": labels}
     for i, (name, low, high) in enumerate(zip(release.columns, lower, upper, strict=True)):
-        columns[name] = [number(centre[i], high - low) for centre in release.centres]
+        circle = hand(name)
+        if circle is None:
+            columns[name] = [number(centre[i], high - low) for centre in release.centres]
+        elif circle.axis == AXES[0]:
+            columns[circle.name] = [told(release.columns, centre)[name] for centre in release.centres]
     columns[f"{unit} (noisy)"] = sizes_in_words(release)
     right = range(1, len(columns))
     if (places := places_in_words(release)) is not None:

@@ -57,7 +57,8 @@ class Opened:
 
     def corners(self) -> tuple[list[float], list[float]]:
         """The lower and upper end of every column's public range."""
-        if isinstance(self.bounds, Box):  # as they were declared, not as they are computed with
+        as_declared = isinstance(self.bounds, Box) and self.bounds.columns == self.domain.columns
+        if isinstance(self.bounds, Box) and as_declared:  # not as they are computed with
             return [low for low, _ in self.bounds.ranges], [high for _, high in self.bounds.ranges]
         return corners(self.domain.describe())
 
