@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import settings_of
-from covey import Box
+from covey import Box, ParameterError
 from covey.algorithms.registry import ALGORITHMS
 from covey.fit.fit import fit
 from covey.private.engines import rows as shared
@@ -127,6 +127,8 @@ def test_spark_gives_the_same_releases(algorithm, spark):
     frame = spark.createDataFrame(rows()).repartition(3)
     assert release(frame, algorithm) == release(rows(), algorithm)
     assert release(frame, algorithm, **UNITS) == release(rows(), algorithm, **UNITS)
+    with pytest.raises(ParameterError, match=r"hour.* not on Spark"):
+        fit(frame, k=2, epsilon=1.0, bounds={"a": (-1, 1), "hour(who)": (0, 24)}, random_state=1)
 
 
 @pytest.mark.timeout(900)

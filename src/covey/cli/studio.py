@@ -156,7 +156,7 @@ def make_settings(
     basemap: str | None,
     out: str,
     upload_limit: int,
-    scale: tuple[str, ...],
+    scale: tuple[str, ...] = (),
     **options: Any,
 ) -> Settings:
     """Everything that can be wrong is found here, before the browser opens."""

@@ -73,12 +73,10 @@ def with_circles(bounds: Any, names: Sequence[str] | None) -> tuple[Any, tuple[s
         if found[2] not in names:
             raise DataError(f"bounds: {no_column(found[2], names)}")
         most = KINDS[found[1]][0]
-        if tuple(ends) != (0, most):
+        if not isinstance(ends, Sequence) or tuple(ends) != (0, most):
             raise ParameterError("bounds", f"of {name} go from 0 to {most}: it is a circle")
         ranges |= {f"{axis} {name}": (-1.0, 1.0) for axis in AXES}
-    more = [name for name in ranges if name not in (names or ())] if names is not None else []
-    circles = [name for name in more if hand(name) is not None]
-    return Box.of(ranges), None if names is None else (*names, *circles)
+    return Box.of(ranges), (*(names or ()), *(name for name in ranges if hand(name) is not None))
 
 
 def told(columns: Sequence[str], centre: Sequence[float]) -> dict[str, str]:

@@ -57,8 +57,7 @@ class Opened:
 
     def corners(self) -> tuple[list[float], list[float]]:
         """The lower and upper end of every column's public range."""
-        as_declared = isinstance(self.bounds, Box) and self.bounds.columns == self.domain.columns
-        if isinstance(self.bounds, Box) and as_declared:  # not as they are computed with
+        if isinstance(self.bounds, Box) and len(self.bounds.ranges) == self.domain.dimension:  # as they were declared
             return [low for low, _ in self.bounds.ranges], [high for _, high in self.bounds.ranges]
         return corners(self.domain.describe())
 
