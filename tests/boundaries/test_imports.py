@@ -52,6 +52,7 @@ LIBRARIES = {  # a library of rows: the files that may import it
         "private/tables/csv/reader.py",
         "private/tables/json/reader.py",
         "private/tables/folders.py",
+        "private/tables/dates.py",
         "private/tables/ids.py",
         "private/narrowed/names.py",
         "private/narrowed/cap.py",

@@ -86,13 +86,15 @@ def check_before(data: File, domain: Box | Ball, options: Shared, *, reduce_to: 
 
         check_suffix(options.out)
     if plot is not None:
+        from covey.geo.metric import measured
         from covey.private.tables.frames import open_table
-        from covey.public import resolve_bounds
+        from covey.public import Person
         from covey.published.draw import two_columns
 
         need("plot", "--plot: a picture")
         table = open_table(data)
-        two_columns(resolve_bounds(domain, names=table.names, width=table.width).names, options.lon, options.lat)
+        known = measured(domain, None, person=Person(), names=table.names, width=table.width)
+        two_columns(known.names, options.lon, options.lat)
 
 
 def draw(points: Coreset, path: str, options: Shared) -> None:
@@ -104,7 +106,7 @@ def draw(points: Coreset, path: str, options: Shared) -> None:
 
 def show_coreset(points: Coreset, release: Release) -> None:
     """How large it is, and how far off the centres are that it was made for."""
-    from covey.published.sentences import of_costs
+    from covey.published.sentences import of_costs, units_in_words
 
     certificate = points.certificate
     negative = int((points.weights < 0).sum())
@@ -115,6 +117,7 @@ def show_coreset(points: Coreset, release: Release) -> None:
     )
     if told := of_costs(release):
         click.echo(f"{paragraph(' '.join([f'Its own {len(release.centres)} centres, for example:', *told]))}\n")
+    click.echo(f"{paragraph(units_in_words(release.certificate))}\n")
     click.echo(f"{paragraph(certificate.statement)}\n")
     click.echo("Ask it for ever: covey query FILE --centers SITES, or covey query FILE -k 5.")
 

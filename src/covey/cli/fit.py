@@ -19,6 +19,7 @@ from covey.cli.options import (
     read_bounds,
     read_rows_per_person,
     read_sample,
+    read_scale,
     zones_in_file,
 )
 from covey.errors import BudgetError, CoveyError, DataError, LedgerError, ParameterError
@@ -137,6 +138,8 @@ def make_release(
                 engine=options.engine,
                 zones=zones_in_file(options.zones, lon=options.lon, lat=options.lat),
                 sample=read_sample(options.sample),
+                missing=options.missing,
+                scale=read_scale(options.scale),
                 ledger=book,
                 dataset=options.dataset,
                 random_state=options.seed,

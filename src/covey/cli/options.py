@@ -34,6 +34,8 @@ class Shared:
     rows_per_person: str
     zones: str | None
     sample: str | None
+    missing: str
+    scale: tuple[str, ...]
     errors: str
     engine: str
     master: str | None
@@ -55,6 +57,23 @@ class Shared:
 def forced(command: Command) -> Command:
     """The option without which no file is replaced."""
     return click.option("--force", is_flag=True, help="Replace files that are there already.")(command)
+
+
+column_options = (
+    click.option(
+        "--missing",
+        type=click.Choice(["middle", "drop"]),
+        default="middle",
+        show_default=True,
+        help="Move missing values to the middle of their range, or drop their rows (under add-remove).",
+    ),
+    click.option(
+        "--scale",
+        multiple=True,
+        metavar="NAME=TIMES",
+        help="How many times the distance in a column counts, such as age=2. Repeatable.",
+    ),
+)
 
 
 def promise_options(command: Command) -> Command:
@@ -122,6 +141,7 @@ def release_options(command: Command) -> Command:
                 help="Fit a random sample: 0.01 of the rows, or 100000 of them, or as many as 5% of error allow. "
                 "Epsilon holds for all rows.",
             ),
+            *column_options,
             click.option(
                 "--errors",
                 type=click.Choice(["quick", "full", "none"]),
@@ -192,6 +212,21 @@ def read_bounds(bounds: Sequence[str], ball: float | None) -> Box | Ball:
     if named and by_position:
         raise ParameterError("bounds", "give all ranges with a column name, or none")
     return Box.of(named) if named else Box(*by_position)
+
+
+def read_scale(scale: Sequence[str]) -> dict[str, float] | None:
+    """`age=2` for each column that is to count more, or less."""
+    found: dict[str, float] = {}
+    for assignment in scale:
+        name, _, times = assignment.rpartition("=")
+        try:
+            number = float(times)
+        except ValueError:
+            name = ""
+        if not name or name in found:
+            raise ParameterError("scale", f"{assignment!r} is not of the form NAME=TIMES, such as age=2, once a column")
+        found[name] = number
+    return found or None
 
 
 def split_ranges(bounds: Sequence[str]) -> list[str]:

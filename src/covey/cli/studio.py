@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from covey.cli.data import takes_data
-from covey.cli.options import check_outputs, read_bounds
+from covey.cli.options import check_outputs, column_options, read_bounds, read_scale
 from covey.errors import DataError, need
 from covey.files import File
 from covey.text import printable
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 @click.option(
     "--zones", "zones_file", metavar="FILE", help="GeoJSON polygons with a stricter level (property epsilon)."
 )
+@column_options[0]
+@column_options[1]
 @click.option("--ledger", "ledger_file", metavar="FILE", help="Charge the budget kept in this ledger.")
 @click.option("--dataset", metavar="NAME", help="The data set's name in the ledger and in certificates.")
 @click.option("--key", metavar="KEY", help="With --ledger: a look that was finished under this key is not paid again.")
@@ -157,6 +159,7 @@ def make_settings(
     basemap: str | None,
     out: str,
     upload_limit: int,
+    scale: tuple[str, ...] = (),
     **options: Any,
 ) -> Settings:
     """Everything that can be wrong is found here, before the browser opens."""
@@ -183,6 +186,7 @@ def make_settings(
         zones=None if zones_file is None else read_document("zones", zones_file),
         basemap=read_basemap(basemap),
         out=usable_folder(out),
+        scale=read_scale(scale),
         limits=Limits(upload=upload_limit * 2**20),
     )
 

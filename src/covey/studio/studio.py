@@ -77,7 +77,11 @@ class Studio:
         settings = self.settings
         chosen = dataset or settings.dataset or "data"
         opened = open_data(
-            source, bounds=bounds, name=name, dataset=chosen, lon=settings.lon, lat=settings.lat, person=settings.person
+            source,
+            bounds=bounds,
+            name=name,
+            dataset=chosen,
+            **settings.declared,
         )
         with self._lock:
             zones = self._zones_for(opened)
@@ -198,8 +202,7 @@ class Studio:
         found = slider.fit_levels(
             data.source,
             bounds=data.bounds,
-            person=data.person.column,
-            rows_per_person=data.person.rows,
+            **data.asked,
             zones=zones,
             ledger=self._book.with_key(self._key_of(data)),
             dataset=data.dataset,
@@ -326,8 +329,7 @@ class Studio:
             release = fit(
                 data.source,
                 bounds=data.bounds,
-                person=data.person.column,
-                rows_per_person=data.person.rows,
+                **data.asked,
                 zones=zones,
                 ledger=self._book,
                 dataset=data.dataset,

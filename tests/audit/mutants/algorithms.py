@@ -409,6 +409,20 @@ MUTANTS = (
         killer="audit/test_checks_budget.py::test_a_key_is_bound_to_every_parameter",
     ),
     mutant(
+        "key-without-missing",
+        "an idempotency key is not bound to what becomes of missing values",
+        "fit.fit:Request.fingerprint",
+        {"{} if self.missing == MIDDLE else": "{} if True else"},
+        killer="audit/test_checks_budget.py::test_a_key_is_bound_to_every_parameter",
+    ),
+    mutant(
+        "key-without-scale",
+        "an idempotency key is not bound to how much columns count",
+        "fit.fit:Request.fingerprint",
+        {"{} if domain.scale is None else": "{} if True else"},
+        killer="audit/test_checks_budget.py::test_a_key_is_bound_to_every_parameter",
+    ),
+    mutant(
         "seeded-release-published",
         "the command line publishes a seeded release without being asked to",
         "cli.fit:check_shared",

@@ -5,6 +5,7 @@ from mutants.planting import mutant
 RECORDS = "engines/test_records.py::"
 BLOCKS = "unit/private/test_csv_blocks.py::"
 READER = "private.tables.csv.records:"
+MISSING = "unit/private/test_missing.py::"
 
 MUTANTS = (
     mutant(
@@ -183,6 +184,42 @@ MUTANTS = (
         "private.tables.spark:counts_twice",
         {"return len(set(read)) < len(read)": "return False"},
         killer="unit/private/test_data_sets.py::test_a_file_that_a_pattern_names_twice_is_known",
+    ),
+    mutant(
+        "left-out-after-the-cap",
+        "rows with a missing value are left out after the cap: of somebody with whole rows, none may count",
+        "fit.fit:run",
+        {
+            "table = table if request.missing == MIDDLE else table.complete(domain)": "pass",
+            "domain=domain, run=first)\n    sampled": (
+                "domain=domain, run=first)\n"
+                "    if request.missing != MIDDLE:\n"
+                "        capped = replace(capped, table=capped.table.complete(domain))\n"
+                "    sampled"
+            ),
+        },
+        killer=MISSING + "test_rows_are_left_out_before_the_cap",
+    ),
+    mutant(
+        "left-out-under-replace-one",
+        "rows with a missing value are left out where the number of rows is told without noise",
+        "private.narrowed.missing:check_missing",
+        {"if missing == DROP and neighbours is Neighbours.REPLACE_ONE:": "if False:"},
+        killer=MISSING + "test_the_number_of_rows_that_replace_one_tells_is_that_of_all_rows",
+    ),
+    mutant(
+        "left-out-with-others",
+        "a missing value leaves out all rows that are read with it",
+        "private.narrowed.missing:_complete",
+        {"is_missing(values).any(axis=0)": "np.full(values.shape[1], is_missing(values).any())"},
+        killer=MISSING + "test_one_row_more_is_one_row_more_or_none",
+    ),
+    mutant(
+        "left-out-but-counted",
+        "how many rows of a person count is chosen by rows that are left out too",
+        "private.narrowed.missing:_complete_with_ids",
+        {"return values[:, stays], ids.filter(stays)": "return values, ids"},
+        killer=MISSING + "test_a_person_more_changes_nobody_elses_rows_and_one_entry_of_the_tally",
     ),
     mutant(
         "coverage-of-32-bits",

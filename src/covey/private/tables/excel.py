@@ -213,4 +213,5 @@ def _numbers(cells: Sequence[Any]) -> Any:
 
 
 def _ids(cells: Sequence[Any]) -> Any:
-    return pa.array([as_id(cell) for cell in cells], pa.binary())
+    dates = datetime.date | datetime.time  # told as text, in their ISO form
+    return pa.array([as_id(cell.isoformat() if isinstance(cell, dates) else cell) for cell in cells], pa.binary())

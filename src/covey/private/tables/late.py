@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from covey.errors import DataError
+from covey.geo.clock import source_of
 from covey.private.tables.base import Piece, Places, Table
 from covey.private.tables.frames import FrameTable, arrow_table, polars_table
 from covey.private.tables.ids import PieceWithIds
@@ -40,7 +41,7 @@ class LateTable(Table):
 
     def check_numeric(self, columns: Sequence[str] | None) -> None:
         self._empty.check_numeric(columns)
-        self._asked |= dict.fromkeys(columns or self.names)
+        self._asked |= dict.fromkeys(map(source_of, columns or self.names))
 
     def check_person(self, person: str) -> None:
         self._empty.check_person(person)
@@ -62,7 +63,8 @@ class LateTable(Table):
         """The rows, of the columns that were asked about before the charge; of all, if others are wanted now."""
         with self._lock:
             if self._made is None:
-                announced = bool(self._asked) and {*(self.names if columns is None else columns)} <= {*self._asked}
+                wanted = {*map(source_of, self.names if columns is None else columns)}
+                announced = bool(self._asked) and wanted <= {*self._asked}
                 try:
                     self._made = self._make([*(self._asked if announced else self.names)])
                 except (MemoryError, DataError):
