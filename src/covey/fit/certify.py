@@ -53,6 +53,7 @@ def certify(
     notes = {**notes, "people": capped.notes} if capped.notes else notes
     notes = {**notes, "choice": request.choice} if request.choice is not None else notes
     notes = {**notes, "not_told": not_told} if not_told else notes
+    notes = {**notes, "algorithm_by": request.algorithm.origin} if request.algorithm.origin else notes
     certificate = Certificate(
         algorithm=request.algorithm.name,
         parameters={"k": request.k, **request.parameters, **notes},
