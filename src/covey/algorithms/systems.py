@@ -10,9 +10,9 @@ import hashlib
 import inspect
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,7 @@ class System:
     @cached_property
     def version(self) -> str:
         """Of the package that holds it, by the name under which it is installed; "" if it is not installed."""
-        owners = metadata.packages_distributions().get(self.function.__module__.partition(".")[0], [])
+        owners = _owners().get(self.function.__module__.partition(".")[0], ())
         return ", ".join(f"{each} {metadata.version(each)}" for each in sorted(set(owners)))
 
     @cached_property
@@ -59,9 +59,15 @@ class System:
         return digest.hexdigest()[:12]
 
 
+@cache
+def _owners() -> Mapping[str, Sequence[str]]:
+    """The installed packages that each module belongs to."""
+    return metadata.packages_distributions()
+
+
 def packages() -> dict[str, str]:
     """The version of every installed package that this process has imported so far: what a system was run with."""
-    owners = metadata.packages_distributions()
+    owners = _owners()
     loaded = {name for module in list(sys.modules) for name in owners.get(module, ())}
     return {name: metadata.version(name) for name in sorted(loaded, key=str.lower)}
 

@@ -85,7 +85,7 @@ def list_data(*, data: str | None, as_json: bool) -> None:
 
 
 @data.command("fetch")
-@click.argument("names", nargs=-1, metavar="[SET]...")
+@click.argument("names", nargs=-1, metavar="SETS")
 @DATA
 def fetch_data(*, names: tuple[str, ...], data: str | None) -> None:
     """Get the sets of these names, or all that can be got, and write each whole or not at all.

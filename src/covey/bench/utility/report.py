@@ -124,9 +124,9 @@ def markdown(documents: Sequence[Document]) -> str:
     if any(published(documents[0], name, 1.0, "Google") for name in PUBLISHED):
         parts.append(
             f"\\* Published, not measured here: {VERSIONS['Google']} (δ = n^-1.5, 3 runs), {VERSIONS['IBM']} of "
-            "IBM (pure ε, 3 runs; it overspends its ε for d > 5), and the floating-point prototype of Covey's recipe, "
-            "which knows n exactly (6 runs). Ahead compares means; level is equal to the digits shown. Their 64 "
-            "Gaussians are another draw."
+            "IBM (pure ε, 3 runs; it overspends its ε from d = 5 on), and the floating-point prototype of Covey's "
+            "recipe, which knows n exactly (6 runs). Ahead compares means; level is equal to the digits shown. "
+            "Their 64 Gaussians are another draw."
         )
     refused = {
         f"{document['label']} refuses {row['set']}: {row['refused']}"
