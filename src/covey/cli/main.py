@@ -146,9 +146,19 @@ def demo(*, out: str, seed: int | None) -> None:
 @cli.command()
 @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
 def algorithms(*, as_json: bool) -> None:
-    """List the algorithms: what each promises, where it runs, its parameters, its paper."""
-    from covey.algorithms.registry import ALGORITHMS
+    """List the algorithms: what each promises, where it runs, its parameters, its paper.
 
+    Those that installed packages offer are called PACKAGE/NAME, and are not Covey's own.
+    """
+    from covey.algorithms import outside
+    from covey.algorithms.registry import ALGORITHMS, find
+
+    found = list(ALGORITHMS.values())
+    for name in outside.entries():
+        try:
+            found.append(find(name))
+        except ParameterError as error:
+            print(f"covey: warning: {printable(str(error))}", file=sys.stderr)
     rows = [
         {
             "name": row.name,
@@ -159,8 +169,9 @@ def algorithms(*, as_json: bool) -> None:
             "engines": list(row.engines),
             "parameters": row.parameters,
             "paper": row.paper,
+            "by": f"{row.origin}, not Covey's own" if row.origin else "Covey",
         }
-        for row in ALGORITHMS.values()
+        for row in found
     ]
     if as_json:
         print(json.dumps(rows, indent=2))

@@ -55,6 +55,7 @@ def certify(
     notes = notes if request.missing == MIDDLE else {**notes, "missing": request.missing}
     notes = {**notes, "choice": request.choice} if request.choice is not None else notes
     notes = {**notes, "not_told": not_told} if not_told else notes
+    notes = {**notes, "algorithm_by": request.algorithm.origin} if request.algorithm.origin else notes
     certificate = Certificate(
         algorithm=request.algorithm.name,
         parameters={"k": request.k, **request.parameters, **notes},

@@ -110,4 +110,4 @@ def test_the_documents_of_utility_give_its_table_and_themselves_again():
     for each in documents:
         file = utility.System(name=each["system"], parameters=each["parameters"], pure=each["pure"]).file
         assert utility.as_json(each) + "\n" == (RESULTS / "utility" / f"{file}.json").read_text()
-    assert len(documents) == 2
+    assert len(documents) == 3
