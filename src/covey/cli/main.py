@@ -19,6 +19,7 @@ from covey import __version__
 from covey.cli.audit import audit
 from covey.cli.bench import bench
 from covey.cli.columns import columns
+from covey.cli.complete import prepare
 from covey.cli.coreset import coreset, query
 from covey.cli.data import takes_data
 from covey.cli.fit import check_shared, make_release, publish, save_json
@@ -186,6 +187,7 @@ def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; every way to fail ends in one line on stderr and an exit code."""
     if "_COVEY_COMPLETE" in os.environ:  # a shell asks for completions
+        prepare(cli)
         cli.main(prog_name="covey")
     debug = bool(os.environ.get("COVEY_DEBUG"))
     if not (debug or sys.warnoptions):
