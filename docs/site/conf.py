@@ -41,8 +41,8 @@ nitpicky = True
 highlight_language = "none"
 
 sphinx_gallery_conf = {
-    "examples_dirs": [str(ROOT / "examples")],
-    "gallery_dirs": [str(ROOT / "build" / "gallery")],
+    "examples_dirs": ["examples"],
+    "gallery_dirs": ["build/gallery"],
     "filename_pattern": r"/\d\d_",
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,

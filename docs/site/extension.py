@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from os.path import normpath
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,14 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 LINK = re.compile(r"(?<!!)\[([^]]+)\]\(([^)#:\s]+)(?:#[^)]*)?\)")
-PLAIN = ("README.md", "LICENSE")  # at the root: the site has them as other pages, or not at all
+PLAIN = ("README.md", "docs/README.md")  # lists of pages: the site has its own
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("commands", Commands)
     app.add_html_math_renderer("mathml", inline_renderers=(inline, None), block_renderers=(block, None))
     app.connect("source-read", without_folders)
+    app.connect("build-finished", front_door)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -35,17 +37,28 @@ def block(writer: Any, node: nodes.math_block) -> None:
 
 
 def without_folders(app: Sphinx, docname: str, source: list[str]) -> None:
-    """A link to a folder, or to a file that the site has no page of, is its words alone: a page of a site has no tree."""
-    folder = Path(app.srcdir, docname).parent
+    """Links to folders and to lists of pages become plain words, links to tables of results files to save."""
+    root = Path(app.srcdir)
+    folder = (root / docname).parent
 
     def plain(found: re.Match[str]) -> str:
-        target = (folder / found[2]).resolve()
-        left = target.is_dir() or (target.parent == Path(app.srcdir).resolve() and target.name in PLAIN)
-        left = left or target == Path(app.srcdir, "docs", "README.md").resolve()
-        return found[1] if left else found[0]
+        target = Path(normpath(folder / found[2]))
+        if target.is_dir() or target.relative_to(root).as_posix() in PLAIN:
+            return found[1]
+        if target.suffix == ".md" and target.is_relative_to(root / "benchmarks"):
+            return f"{{download}}`{found[1].replace('`', '')} <{found[2]}>`"
+        return found[0]
 
     if app.env.doc2path(docname).suffix == ".md":
         source[0] = LINK.sub(plain, source[0])
+
+
+def front_door(app: Sphinx, problem: Exception | None) -> None:
+    """index.html at the top, which leads to the first page."""
+    if problem is None and app.builder.format == "html":
+        first = f"{app.config.root_doc}.html"
+        door = f'<!doctype html><title>Covey</title><meta http-equiv="refresh" content="0; url={first}"><a href="{first}">Covey</a>'
+        Path(app.outdir, "index.html").write_text(door + "\n", encoding="utf-8")
 
 
 class Commands(SphinxDirective):

@@ -80,7 +80,9 @@ def test_tables_of_numbers_come_from_results(name):
     assert typed <= DEFINITIONS
 
 
-DRAWN = {"docs/guide/images/demo-map.png", "docs/guide/images/studio.png"}  # what the demo and the studio look like
+DRAWN = {  # what the demo and the studio look like, and how to choose an algorithm
+    f"docs/guide/images/{name}.png" for name in ("demo-map", "studio", "which-algorithm")
+}
 
 
 def test_pictures_are_results():
