@@ -84,7 +84,7 @@ lowest newest:
 	.venv-$@/bin/python scripts/versions.py $@ > .venv-$@/constraints.txt
 	.venv-$@/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-$@/constraints.txt ".[versions]"
 	.venv-$@/bin/python -m pytest -q -n 2 -p no:cacheprovider --disable-warnings -m "not slow" $(VERSIONED)
-	@.venv-$@/bin/python scripts/versions.py table
+	.venv-$@/bin/python scripts/versions.py table > benchmarks/results/versions/$@.md
 
 studio: .venv/.dev studio-assets
 	$(BIN)/covey studio --demo

@@ -2,8 +2,9 @@
 Where to put five clinics
 =========================
 
-Patients' addresses are private; the city's border, a park and the two clinics that stand are public. One private coreset
-is paid for, and every question after that is free: five clinics anywhere, five with the two that stand, none in the park.
+Patients' addresses are private; the city's border, a park and the two clinics that stand are public. One private
+coreset is paid for, and every question after that is free: five clinics anywhere, five with the two that stand,
+none in the park.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Commuters of a city over a day
 ==============================
 
-Where are people at night, in the morning, at noon? Hours are parts of a day that everybody has, so each hour is a release
-of its own about the same people, and together they cost their sum: four maps of ε = 0.5 are a promise of 2.
+Where are people at night, in the morning, at noon? Hours are parts of a day that everybody has, so each hour is a
+release of its own about the same people, and together they cost their sum: four maps of ε = 0.5 are a promise of 2.
 """
 
 import matplotlib.pyplot as plt

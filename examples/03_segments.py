@@ -2,8 +2,8 @@
 Customer segments with many columns
 ===================================
 
-Twelve columns about customers, each with a public range. Beyond four columns the default looks for the directions in which
-customers differ, privately, and a δ helps it much.
+Twelve columns about customers, each with a public range. Beyond four columns the default looks for the directions
+in which customers differ, privately, and a δ helps it much.
 """
 
 import matplotlib.pyplot as plt

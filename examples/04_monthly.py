@@ -2,8 +2,8 @@
 People with many rows, and a budget for a year
 ==============================================
 
-Rides of drivers, some with hundreds of rows. The promise is for drivers, so it names the column that says whose a row is;
-a ledger on disk holds the budget of the year, and each month is paid for once, however often its job runs.
+Rides of drivers, some with hundreds of rows. The promise is for drivers, so it names the column that says whose a
+row is; a ledger on disk holds the budget of the year, and each month is paid for once, however often its job runs.
 """
 
 import tempfile

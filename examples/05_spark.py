@@ -2,8 +2,9 @@
 From laptop to Spark
 ====================
 
-The same call on an array, on a folder of Parquet files, and on a Spark DataFrame. Statistics are whole numbers, so that all
-three give the same answer; with a seed, which real releases must not have, even the same release byte for byte.
+The same call on an array, on a folder of Parquet files, and on a Spark DataFrame. Statistics are whole numbers, so
+that all three give the same answer; with a seed, which real releases must not have, even the same release byte for
+byte.
 """
 
 import tempfile

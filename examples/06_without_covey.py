@@ -2,8 +2,8 @@
 Reading a release without Covey
 ===============================
 
-A release is one JSON document (:doc:`/docs/reference/release-format`, with a JSON Schema). Whoever gets it needs nothing
-but a reader of JSON. Here is one, and how Python, R and JavaScript read it.
+A release is one JSON document (:doc:`/docs/reference/release-format`, with a JSON Schema). Whoever gets it needs
+nothing but a reader of JSON. Here is one, and how Python, R and JavaScript read it.
 """
 
 import json
@@ -26,9 +26,7 @@ KMeans(2, epsilon=1, bounds=box, ledger=book, dataset="trips").fit(rows).release
 # **Python,** with its standard library:
 release = json.loads(path.read_text())
 print(release["statement"])
-for centre, size, (low, high) in zip(
-    release["centres"], release["sizes"], release["errors"]["sizes"], strict=True
-):
+for centre, size, (low, high) in zip(release["centres"], release["sizes"], release["errors"]["sizes"], strict=True):
     print(dict(zip(release["columns"], centre, strict=True)), f"about {size:,.0f} rows, {low:,.0f} to {high:,.0f}")
 
 # %%

@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
+from covey.published import release
 from covey.published.coreset import files as coresets
 from covey.published.levels import files as levels
-from covey.published import release
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference" / "schemas"
 KINDS = {

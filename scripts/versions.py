@@ -1,8 +1,8 @@
 """The versions that `make lowest` and `make newest` install, and a table of those that are.
 
-    python scripts/versions.py lowest    # a constraint for pip for each package that Covey needs: its lower bound
-    python scripts/versions.py newest    # pandas 3 or newer; all else is the newest by itself
-    python scripts/versions.py table     # what this environment has, as a table for docs/reference/versions.md
+python scripts/versions.py lowest    # a constraint for pip for each package that Covey needs: its lower bound
+python scripts/versions.py newest    # pandas 3 or newer; all else is the newest by itself
+python scripts/versions.py table     # what this environment has, as a table for docs/reference/versions.md
 """
 
 from __future__ import annotations

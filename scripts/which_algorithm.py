@@ -1,6 +1,6 @@
 """Draw docs/guide/images/which-algorithm.png: the questions that lead to an algorithm.
 
-    python scripts/which_algorithm.py
+python scripts/which_algorithm.py
 """
 
 from __future__ import annotations
@@ -23,7 +23,12 @@ LAST = ("auto", "KMeans, KMedian, covey fit", "#1f5f8b")
 
 
 def box(axes: plt.Axes, x: float, y: float, words: str, colour: str, *, filled: bool) -> None:
-    style = {"boxstyle": "round,pad=0.5", "edgecolor": colour, "facecolor": colour if filled else "white", "linewidth": 1.6}
+    style = {
+        "boxstyle": "round,pad=0.5",
+        "edgecolor": colour,
+        "facecolor": colour if filled else "white",
+        "linewidth": 1.6,
+    }
     axes.text(x, y, words, ha="center", va="center", fontsize=11, color="white" if filled else "#222222", bbox=style)
 
 

@@ -1,4 +1,4 @@
-"""How Sphinx makes the site: the pages where they stand, from the root of the project on. Nothing comes from a network."""
+"""How Sphinx makes the site: the pages where they stand, from the root of the project on. No network."""
 
 from __future__ import annotations
 
@@ -27,7 +27,15 @@ extensions = [
 root_doc = "docs/site/index"
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 include_patterns = ["docs/**", "src/covey/**/*.md", "build/gallery/**", "*.md"]
-exclude_patterns = ["README.md", "docs/README.md", "docs/audit/*.html", "build/gallery/**/*.py", ".*", "site", "**/assets"]
+exclude_patterns = [
+    "README.md",
+    "docs/README.md",
+    "docs/audit/*.html",
+    "build/gallery/**/*.py",
+    ".*",
+    "site",
+    "**/assets",
+]
 
 myst_heading_anchors = 4
 myst_fence_as_directive = {"math"}

@@ -1,4 +1,4 @@
-"""What the site needs beyond Sphinx: commands from the parser, maths without scripts, links to folders as plain words."""
+"""What the site needs beyond Sphinx: commands from the parser, maths without scripts, links to folders as words."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def front_door(app: Sphinx, problem: Exception | None) -> None:
     """index.html at the top, which leads to the first page."""
     if problem is None and app.builder.format == "html":
         first = f"{app.config.root_doc}.html"
-        door = f'<!doctype html><title>Covey</title><meta http-equiv="refresh" content="0; url={first}"><a href="{first}">Covey</a>'
-        Path(app.outdir, "index.html").write_text(door + "\n", encoding="utf-8")
+        lead = f'<meta http-equiv="refresh" content="0; url={first}"><a href="{first}">Covey</a>'
+        Path(app.outdir, "index.html").write_text(f"<!doctype html><title>Covey</title>{lead}\n", encoding="utf-8")
 
 
 class Commands(SphinxDirective):

@@ -131,8 +131,6 @@ def geopackage(path: Path) -> None:
     geopandas.GeoDataFrame(geometry=places, crs=4326).to_file(path)
 
 
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_the_wheel_runs_in_an_empty_environment_and_each_extra_brings_what_it_says(wheel, tmp_path):

@@ -50,9 +50,7 @@ def files(tmp_path_factory) -> dict[str, list[dict]]:
     coreset.save(folder / "coreset.1.json")
     coreset.kmedian(2, fixed=[[0.5, 0.5]], random_state=1).save(folder / "release.3.json")
     fit_levels(rows, bounds=BOX, random_state=1).save(folder / "levels.1.json")
-    return {
-        kind: [json.loads(path.read_text()) for path in sorted(folder.glob(f"{kind}.*"))] for kind in schemas.KINDS
-    }
+    return {kind: [json.loads(path.read_text()) for path in sorted(folder.glob(f"{kind}.*"))] for kind in schemas.KINDS}
 
 
 @pytest.mark.parametrize("kind", schemas.KINDS)
