@@ -7,6 +7,8 @@ that all three give the same answer; with a seed, which real releases must not h
 byte.
 """
 
+import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -35,7 +37,9 @@ found = {
 }
 
 # %%
-# Spark, where it is installed with Java: a DataFrame, or a path with ``engine="spark"``.
+# Spark, where it is installed with Java: a DataFrame, or a path with ``engine="spark"``. Its workers need a Python
+# that has Covey too.
+os.environ["PYSPARK_PYTHON"] = sys.executable
 try:
     from pyspark.sql import SparkSession
 

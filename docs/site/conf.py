@@ -56,6 +56,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_signature": False,
     "show_memory": False,
+    "write_computation_times": False,
     "min_reported_time": 10**6,
     "copyfile_regex": r".*\.svg",
     "abort_on_example_error": True,
