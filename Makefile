@@ -68,7 +68,7 @@ bench: .venv/.dev
 	@touch $@
 
 docs: .venv/.docs
-	$(BIN)/python -m sphinx -W --keep-going -q -c docs/site -d build/doctrees . site
+	$(BIN)/python -m sphinx -W -E --keep-going -q -c docs/site -d build/doctrees . site
 	@echo "site/index.html"
 
 # The wheel and the source distribution, with the studio's map.

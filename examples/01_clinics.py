@@ -42,12 +42,13 @@ for name, plan in plans.items():
 
 # %%
 # The picture shows what anybody may see: the coreset's points and the plans, no patient.
-figure, axes = plt.subplots(figsize=(7, 5.2))
+figure, axes = plt.subplots(figsize=(8, 5))
 weights = np.clip(coreset.weights, 0, None)
-axes.scatter(*coreset.points.T, s=300 * weights / weights.max(), color="#9db8c9", linewidths=0)
+axes.scatter(*coreset.points.T, s=60 * weights / weights.max(), color="#9db8c9", linewidths=0)
 axes.add_patch(plt.Polygon(corners, color="#7fb77e", alpha=0.5, label="park"))
 for (name, plan), mark in zip(plans.items(), "osD", strict=True):
     axes.scatter(*np.array(plan.centres).T, marker=mark, s=70, edgecolors="black", label=name)
 axes.set(title="Five clinics, three plans, one ε", xlabel="lon", ylabel="lat")
-axes.legend(loc="lower left", fontsize=8)
+axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+figure.tight_layout()
 plt.show()

@@ -68,6 +68,7 @@ html_title = f"Covey {__version__}"
 html_static_path = ["static"]
 html_css_files = ["covey.css"]
 html_show_sourcelink = False
+html_sidebars = {"docs/guide/start": [], "docs/guide/which-algorithm": []}  # sections of one page
 html_copy_source = False
 html_theme_options = {
     "logo": {"text": "Covey"},

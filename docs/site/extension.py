@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from os.path import normpath
 from pathlib import Path
@@ -21,9 +22,19 @@ PLAIN = ("README.md", "docs/README.md")  # lists of pages: the site has its own
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("commands", Commands)
     app.add_html_math_renderer("mathml", inline_renderers=(inline, None), block_renderers=(block, None))
+    app.connect("autodoc-process-signature", as_called)
     app.connect("source-read", without_folders)
     app.connect("build-finished", front_door)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def as_called(*event: Any) -> tuple[str, str] | None:
+    """How a class is made, where one that catches wrong arguments stands in front of it."""
+    _, what, _, thing, _, signature, returns = event
+    if what != "class" or not (signature or "").startswith("(*given"):
+        return None
+    bare = [each.replace(annotation=each.empty) for each in inspect.signature(thing).parameters.values()]
+    return str(inspect.Signature(bare)), returns
 
 
 def inline(writer: Any, node: nodes.math) -> None:

@@ -146,7 +146,7 @@ def test_the_wheel_runs_in_an_empty_environment_and_each_extra_brings_what_it_sa
     assert (tmp_path / "demo-output" / "release.json").exists()
     assert not (tmp_path / "demo-output" / "map.png").exists()
     assert "differentially private" in " ".join(fit(environment, "trips.csv").split())
-    assert "privacy slider" in environment.covey("studio", "--help")
+    assert "privacy level" in environment.covey("studio", "--help")
     for extra, refused in {
         "studio": environment.covey("studio", "--demo", "--no-browser", code=2),
         "excel": fit(environment, "trips.xlsx", code=2),
