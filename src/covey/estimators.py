@@ -241,8 +241,8 @@ class KMeans(_Clusterer):
 
     Notes
     -----
-    There is no labels_, inertia_ or number of rows: anything derived from the rows without noise would leak. `predict`
-    is ordinary computation on rows that the caller has.
+    There is no `labels_`, `inertia_` or number of rows: anything derived from the rows without noise would leak.
+    `predict` is ordinary computation on rows that the caller has.
 
     Examples
     --------

@@ -86,7 +86,9 @@ def test_prose_on_su16_holds_choices_and_no_results():
     assert not re.search(r"\d (times|minutes|seconds|of \d+ (cells|sets))", prose)
 
 
-DRAWN = {"docs/guide/images/demo-map.png", "docs/guide/images/studio.png"}  # what the demo and the studio look like
+DRAWN = {  # what the demo and the studio look like, and how to choose an algorithm
+    f"docs/guide/images/{name}.png" for name in ("demo-map", "studio", "which-algorithm")
+}
 
 
 def test_pictures_are_results():

@@ -19,6 +19,7 @@ from covey import __version__
 from covey.cli.audit import audit
 from covey.cli.bench import bench
 from covey.cli.columns import columns
+from covey.cli.complete import prepare
 from covey.cli.coreset import coreset, query
 from covey.cli.data import takes_data
 from covey.cli.fit import check_shared, make_release, publish, save_json
@@ -28,7 +29,7 @@ from covey.cli.options import Shared, promise_options, read_params, release_opti
 from covey.cli.plan import plan
 from covey.cli.studio import studio
 from covey.cli.thin import thin
-from covey.errors import CoveyError, LedgerError, PrivacyWarning, place_of
+from covey.errors import CoveyError, LedgerError, ParameterError, PrivacyWarning, place_of
 from covey.files import File
 from covey.published.show import show_release
 from covey.text import in_commands, in_words, printable, show_table
@@ -197,6 +198,7 @@ def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; every way to fail ends in one line on stderr and an exit code."""
     if "_COVEY_COMPLETE" in os.environ:  # a shell asks for completions
+        prepare(cli)
         cli.main(prog_name="covey")
     debug = bool(os.environ.get("COVEY_DEBUG"))
     if not (debug or sys.warnoptions):
