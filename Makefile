@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Two workers for two cores: linear algebra with threads of its own in each would wait for the other's most of the time.
+PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 .PHONY: setup demo test lint audit bench clean studio studio-assets chromium java docs package lowest newest
 
@@ -26,7 +28,7 @@ demo: .venv/.demo
 # Downloads wait while the linters work.
 test: .venv/.dev
 	@$(MAKE) --no-print-directory --jobs=3 lint studio-assets chromium java
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow" --durations=15
+	$(PYTEST) --dist loadgroup -m "not slow" --durations=15
 
 # The studio's map library and outlines, from npm; without npm the page shows its scatter view.
 studio-assets: | .venv/bin/python
@@ -51,8 +53,8 @@ lint: .venv/.dev
 
 # The slow tests, then every attack at full size: one to two hours on two cores. Interrupted, it goes on where it was.
 audit: .venv/.dev studio-assets chromium java
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m slow
-	$(BIN)/python -m pytest -n 2 --hypothesis-profile explore tests/property
+	$(PYTEST) --dist loadgroup -m slow
+	$(PYTEST) --hypothesis-profile explore tests/property
 	$(BIN)/covey audit --full --out docs/audit --resume
 	$(BIN)/python tests/statistical/full.py --out docs/audit/noise.json
 	$(BIN)/python tests/faults/full.py --kills 500 --out docs/audit/faults.json
