@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.checks import no_column
-from covey.errors import DataError, ParameterError
+from covey.checks import check_columns
+from covey.errors import ParameterError
 from covey.public import Box
 
 AXES = ("cos", "sin")
@@ -70,8 +70,7 @@ def with_circles(bounds: Any, names: Sequence[str] | None) -> tuple[Any, tuple[s
             continue
         if names is None:
             raise ParameterError("bounds", f"{name} needs columns with names: pass a frame, a table or a file")
-        if found[2] not in names:
-            raise DataError(f"bounds: {no_column(found[2], names)}")
+        check_columns([found[2]], names)
         most = KINDS[found[1]][0]
         if not isinstance(ends, Sequence) or tuple(ends) != (0, most):
             raise ParameterError("bounds", f"of {name} go from 0 to {most}: it is a circle")

@@ -79,6 +79,14 @@ MUTANTS = (
         killer="unit/private/test_excel_files.py::test_blank_rows_at_the_end_that_the_file_holds_are_rows",
     ),
     mutant(
+        "an-hour-in-a-date-is-an-error",
+        "a date of Arrow's that is no whole day ends the fit after the charge, with its number in the message",
+        "private.tables.dates:steps",
+        {"_whole(cells, 1 if types.is_date32(cells.type) else MILLISECONDS)": "_whole(cells.cast(pa.date32()), 1)"},
+        killer="unit/private/test_dates.py::test_no_number_behind_a_date_is_an_error_or_changes_another",
+        dies_of=("ArrowInvalid",),
+    ),
+    mutant(
         "points-by-majority",
         "whether a column of points is text or binary is decided by all cells: one person's takes away those of others",
         "private.tables.points:points_of",

@@ -9,10 +9,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from covey import NotNumericError
+from covey import DataError, NotNumericError
 from covey.fit.fit import fit
 from covey.geo.metric import measured
 from covey.private.tables.dates import steps
@@ -71,6 +71,18 @@ def test_no_timestamp_is_too_far(number, unit, zone):
 
 
 @settings(max_examples=30)
+@given(st.integers(-(2**63), 2**63 - 1), st.sampled_from([pa.date64(), pa.timestamp("s", ZONE)]))
+@example(-(2**63), pa.date64())  # as much as may stand there, and no whole day
+@example(-(2**63), pa.timestamp("s", ZONE))
+@example(86_400_001, pa.date64())
+def test_no_number_behind_a_date_is_an_error_or_changes_another(number, kind):
+    cells = pa.chunked_array([pa.array([number, 0, None], pa.int64()).view(kind), pa.array([1], pa.int64()).view(kind)])
+    found = steps(cells, "weekday").tolist()
+    assert found[1:] == [3, -1, 3]
+    assert found[0] == -1 if abs(number) >= 2**33 and kind != pa.date64() else 0 <= found[0] < 7
+
+
+@settings(max_examples=30)
 @given(st.datetimes(datetime.datetime(1700, 1, 1), datetime.datetime(2250, 1, 1)))
 def test_every_kind_of_column_says_the_same(when):
     expected = (60 * when.hour + when.minute, when.weekday())
@@ -118,7 +130,21 @@ def test_all_readers_give_the_same_numbers(tmp_path):
         assert table.complete(domain).rows() == 3
 
 
+@pytest.mark.parametrize("kind", [object, "string[python]"])
+def test_text_of_pandas_that_is_no_text_is_missing(kind):
+    frame = pd.DataFrame({"when": pd.Series(["2024-05-01T08:15", "\ud800", None], dtype=kind)})
+    table = open_table(frame)
+    [piece] = table.pieces(("cos hour(when)",))
+    assert piece()[0] == pytest.approx([math.cos(2 * math.pi * 495 / 1440), math.nan, math.nan], nan_ok=True)
+
+
+def test_a_column_of_dates_that_is_there_twice_is_refused():
+    frame = pd.DataFrame([["2024-05-01", "2024-05-02"]], columns=["when", "when"])
+    with pytest.raises(DataError, match="more than one column 'when'"):
+        fit(frame, k=1, epsilon=1.0, bounds={"hour(when)": (0, 24)}, random_state=1)
+
+
 def test_what_holds_no_dates_is_refused_by_its_type():
-    for column in ([1, 2], [0.5, 1.5], [True, False]):
+    for column in ([1, 2], [0.5, 1.5], [True, False], [1j, 2j]):
         with pytest.raises(NotNumericError, match="column 'n' holds no dates"):
             fit(pd.DataFrame({"n": column}), k=1, epsilon=1.0, bounds={"hour(n)": (0, 24)}, random_state=1)

@@ -21,6 +21,7 @@ from covey.errors import NotNumericError
 
 MINUTE = {"s": 60, "ms": 60_000, "us": 60_000_000, "ns": 60_000_000_000}
 DAY = 1440
+MILLISECONDS = 86_400_000  # of a day
 THURSDAY = 3  # 1970-01-01, where Monday is 0
 FARTHEST = 2**33  # seconds from 1970: what time zones are known for
 _ZONE = rb"(?:\s*(?:[Zz]|[+-]\d\d(?::?\d\d)?))?"
@@ -39,7 +40,11 @@ def check_dates(column: str, kind: Any) -> None:
         except pa.ArrowException:
             raise NotNumericError(f"bounds: the time zone of column {column!r} is not known here; convert it") from None
     if not (types.is_timestamp(kind) or types.is_date(kind) or types.is_time(kind) or _text(kind)):
-        raise NotNumericError(f"bounds: column {column!r} holds no dates or times (it is {kind}); convert it first")
+        raise _no_dates(column, kind)
+
+
+def _no_dates(column: str, kind: object) -> NotNumericError:
+    return NotNumericError(f"bounds: column {column!r} holds no dates or times (it is {kind}); convert it first")
 
 
 def _text(kind: Any) -> bool:
@@ -50,8 +55,8 @@ def _text(kind: Any) -> bool:
 
 def steps(cells: Any, kind: str) -> Steps:
     """Where each cell of an Arrow column is on the circle of this kind, "hour" or "weekday"; -1 for what is missing."""
-    if isinstance(cells, pa.ChunkedArray):
-        cells = cells.combine_chunks()
+    if isinstance(cells, pa.ChunkedArray):  # one by one: joined, long texts may be more than an array of Arrow's holds
+        return np.concatenate([np.empty(0, np.int64), *(steps(chunk, kind) for chunk in cells.chunks)])
     types = pa.types
     if types.is_null(cells.type):
         return np.full(len(cells), -1)
@@ -61,8 +66,7 @@ def steps(cells: Any, kind: str) -> Steps:
         minutes, known = _whole(cells, MINUTE[cells.type.unit])
         return np.where(known & (kind == "hour"), minutes % DAY, -1)
     if types.is_date(cells.type):
-        cells = cells.cast(pa.date32())
-        days, known = _whole(cells, 1)
+        days, known = _whole(cells, 1 if types.is_date32(cells.type) else MILLISECONDS)
         return _around(days * DAY, known, kind)
     if cells.type.tz is not None:
         cells = _local(cells)
@@ -80,7 +84,7 @@ def _whole(cells: Any, unit: int) -> tuple[Steps, NDArray[np.bool_]]:
 def _local(cells: Any) -> Any:
     """Times of a zone by its own clock; those beyond what zones are known for are missing."""
     numbers, known = _whole(cells, MINUTE[cells.type.unit] // 60)
-    near = pa.array(known & (np.abs(numbers) < FARTHEST))
+    near = pa.array(known & (numbers > -FARTHEST) & (numbers < FARTHEST))
     return pc.local_timestamp(pc.if_else(near, cells, pa.scalar(None, cells.type)))
 
 
@@ -117,9 +121,13 @@ def _of_text(text: bytes | None, kind: str) -> int:
 
 def pandas_dates(series: Any, name: str) -> Callable[[Any], Any]:
     """What reads some of a pandas column of dates. Of one of Python objects, each is read as it would be written."""
-    if str(series.dtype) == "object":
-        return lambda places: pa.array(map(_as_written, series.iloc[places].to_numpy()), pa.large_binary())
-    check_dates(name, pa.array(series.iloc[:0], from_pandas=True).type)
+    if str(series.dtype) == "object" or getattr(series.dtype, "storage", None) == "python":  # what Arrow may refuse
+        return lambda places: pa.array(map(_as_written, series.iloc[places].to_numpy(dtype=object)), pa.large_binary())
+    try:
+        kind = pa.array(series.iloc[:0], from_pandas=True).type
+    except pa.ArrowException:  # of a type that Arrow does not have
+        raise _no_dates(name, str(series.dtype).partition("[")[0]) from None
+    check_dates(name, kind)
     return lambda places: pa.array(series.iloc[places], from_pandas=True)
 
 
