@@ -126,7 +126,7 @@ def _fit(
         book,
         dataset,
         promise=request.promise,
-        zones=None if zoned is None else zoned.promises(request.promise),
+        zones=None if zoned is None else zoned.promises(request.promise, missing=request.missing),
         purpose=f"{request.objective} with {request.algorithm.name}, k = {request.k}",
         fingerprint=request.fingerprint(domain, seed=seed, zones=zoned, reading=table.reading),
         numbers=(request.k + 2) * domain.dimension,

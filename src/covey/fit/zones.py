@@ -27,6 +27,7 @@ from covey.geo.geojson import Region, find_axes, read_json
 from covey.geo.rates import ZoneRates
 from covey.noise.coins import Probability, exp_bounds
 from covey.noise.source import Source, new_key
+from covey.private.narrowed.missing import MIDDLE
 from covey.private.narrowed.zones import ALWAYS, Coins, ZonedTable
 from covey.private.tables.base import Table
 from covey.public import Box, Domain, Neighbours, Person
@@ -273,14 +274,15 @@ class Thinning:
         """The table with its rows thinned one by one."""
         return ZonedTable(table, self.coins, new_key(source), self.domain)
 
-    def promises(self, whole: Promise) -> ZonePromises:
+    def promises(self, whole: Promise, *, missing: str = MIDDLE) -> ZonePromises:
         """What rows in each zone are promised, where all others have `whole`: for the ledger."""
         rates = dict(zip((area.epsilon for area in self.regions.areas), self.coins.keeping[1:], strict=True))
         found = [
             (each.name, whole.with_cost(Cost(each.epsilon, Fraction(rates[each.epsilon], ALWAYS) * whole.delta)))
             for each in self.zones.zones
         ]
-        return ZonePromises(self.fingerprint, tuple(found))
+        left = "" if missing == MIDDLE or whole.unit is None else f" {missing}"  # whoever has no row left is in none
+        return ZonePromises(self.fingerprint + left, tuple(found))
 
     def known(self, person: Person) -> ZoneRates | None:
         """What is known of how rows were kept from where they are: nothing, if people were kept as a whole."""

@@ -409,6 +409,13 @@ MUTANTS = (
         killer="audit/test_checks_budget.py::test_a_key_is_bound_to_every_parameter",
     ),
     mutant(
+        "zones-of-people-left-out",
+        "what zones were charged holds for people whom another missing= had in none",
+        "fit.zones:Thinning.promises",
+        {"missing == MIDDLE or whole.unit is None": "True"},
+        killer="unit/budget/test_promise.py::test_zones_of_people_are_of_the_rows_that_are_left",
+    ),
+    mutant(
         "key-without-missing",
         "an idempotency key is not bound to what becomes of missing values",
         "fit.fit:Request.fingerprint",

@@ -296,6 +296,22 @@ def test_zones_are_of_the_columns_and_bounds_that_they_were_charged_in():
         assert list(zone_totals(book).values()) == [1.25]
 
 
+def test_zones_of_people_are_of_the_rows_that_are_left():
+    """Who is at home in a row without a latitude alone is not if it is left out: 0.25 the one time, 1 the other."""
+    trips = TRIPS.assign(lat=np.nan)
+    asked = ASKED | {"epsilon": 1, "zones": HOME}
+    book = Ledger.memory(dataset="trips", epsilon=10, person="driver")
+    fit(trips, **asked, ledger=book, person="driver")
+    with pytest.raises(ParameterError, match="or with another missing= of people"):
+        fit(trips, **asked, ledger=book, person="driver", missing="drop")
+    fit(trips, **asked, ledger=book.converting(), person="driver", missing="drop")
+    assert zone_totals(book) == {"zone 1": 1.25}
+    book = Ledger.memory(dataset="trips", epsilon=10)
+    for missing in ("middle", "drop"):  # a row that is left out costs nothing
+        fit(trips, **asked, ledger=book, missing=missing)
+    assert zone_totals(book) == {"zone 1": 0.5}
+
+
 def test_the_same_zones_in_other_words_are_the_same(tmp_path):
     """A document or its file, in another order, with the columns named or found: the same rows are in them."""
     features = [
