@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from covey.errors import ParameterError
-from covey.geo.geojson import HIGHEST, METRES, WIDEST, find_axes
+from covey.geo.geojson import HIGHEST, METRES as DEGREE, WIDEST, find_axes
 from covey.post.errors.quantiles import LEVEL
+from covey.published.ways import MEAN, METRES, ROOT
 from covey.text import how_many, listing, plain
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 FEW_COLUMNS = 3  # that a place is told in one by one
 MOST_TOLD = 1e100  # of a number that anybody may have written: no more digits than a line holds
 NOISE = "may be only noise"
+FLATTERED = "Centres that were found on the same counts look a little better than they are."
 NOWHERE = "place not determined"
 
 
@@ -65,26 +67,48 @@ def _places(errors: Errors) -> list[str]:
     return [f"A centre is probably ({often(errors.level)}) as near as is said to where it would be without noise."]
 
 
-def of_costs(release: Release) -> list[str]:
-    """By how much the centres may be worse than without privacy, and what they cost, for their own objective.
+def of_costs(release: Release, *, scaled: bool = False) -> list[str]:
+    """By how much the centres may be worse than without privacy, and how far rows are from them.
 
-    They were found on the same counts, which has to be said. Reruns cannot see what was missed: that too.
+    scaled : what they cost instead, for their own objective. They were found on the same counts, which has to be said.
+    Reruns cannot see what was missed: that too.
     """
     errors, objective = release.errors, release.objective
     if errors is None:
         return []
     lines = [] if errors.excess is None else [f"{excess_words(errors.excess)}."]
+    far = None if scaled else distance_words(release)
     known, why = (errors.costs or {}).get(objective), not_told(release).get(f"{objective} cost")
-    if known is not None:
+    if far is not None:
+        lines.append(f"{far} {FLATTERED}")
+    elif known is not None:
         cost, low, high = known
         lines.append(
             f"The {objective} cost is about {amount(cost)} ({amount(low)} to {amount(high)}; {often(errors.level)}), "
-            "with half of each column's range as the unit. Centres that were found on the same counts look a little "
-            "better than they are."
+            f"with half of each column's range as the unit. {FLATTERED}"
         )
     elif why is not None:
         lines.append(cost_untold(objective, why))
     return lines
+
+
+def distance_words(release: Release) -> str | None:
+    """How far rows are from their centres: in metres on a map, else in the units of the data. None if unknown."""
+    told = (release.errors.distances if release.errors is not None else None) or {}
+    kind = METRES if METRES in told else ROOT if release.objective == "k-means" else MEAN
+    if release.errors is None or kind not in told:
+        return None
+    far = way_words(*told[kind], metres=kind == METRES).removesuffix(")")
+    where = "" if kind == METRES else ", in the units of the data"
+    how = "in root mean square" if kind == ROOT else "on average"
+    return f"A row is {far}; {often(release.errors.level)}) from its centre {how}{where}."
+
+
+def way_words(far: float, low: float | None = None, high: float | None = None, *, metres: bool) -> str:
+    """A mean distance with its interval: 1.32 km (1.28 to 1.36)."""
+    size, name = (1.0, "") if not metres else (1000.0, " km") if far >= 1000 else (1.0, " m")
+    ends = "" if low is None or high is None else f" ({amount(low / size)} to {amount(high / size)})"
+    return f"{amount(far / size)}{name}{ends}"
 
 
 def constraint_words(release: Release) -> list[str]:
@@ -101,14 +125,17 @@ def constraint_words(release: Release) -> list[str]:
     parts = [f"the first {'centre was' if fixed == 1 else f'{fixed} centres were'} given"] if fixed else []
     parts.append(f"{'all others' if fixed else 'centres'} were {', '.join(where)}")
     lines, more = [f"Limits: {'; '.join(parts)}."], limits.get("more_than_found")
+    costs = limits.get("costs")
+    base = costs.get("found") if isinstance(costs, dict) else None
+    whole = base[0] if isinstance(base, list) and base and _is_cost(base[0]) and base[0] > 0 else None
     for name, words in (
         ("fixed alone", "The given places alone"),
         ("anywhere", f"{len(release.centres)} centres anywhere"),
     ):
         told = more.get(name) if isinstance(more, dict) else None
         if isinstance(told, list) and len(told) == 3 and _is_cost(told[0]):
-            known = all(map(_is_cost, told))
-            lines.append(f"{words} {_costs_more(told[0], told[1:] if known else None, release.errors is None)}.")
+            ends = told[1:] if all(map(_is_cost, told)) else None
+            lines.append(f"{words} {_costs_more(told[0], ends, whole, guess=release.errors is None)}.")
     return lines
 
 
@@ -120,15 +147,22 @@ def _is_cost(value: object) -> bool:
     return isinstance(value, int | float) and abs(value) <= MOST_TOLD
 
 
-def _costs_more(cost: float, ends: Sequence[float] | None, guess: bool) -> str:
-    """By how much other centres cost more, or less, with its error. guess : tell it where no error is known."""
-    words = f"would cost {amount(abs(cost))} {'more' if cost > 0 else 'less'}"
+def _costs_more(cost: float, ends: Sequence[float] | None, whole: float | None, *, guess: bool) -> str:
+    """By how much other centres cost more, or less, with its error. guess : tell it where no error is known.
+
+    whole : what these cost, for a share of it; without it, the number as it is measured.
+    """
+
+    def part(value: float) -> str:
+        return amount(abs(value)) if whole is None else f"{plain(100 * abs(value) / whole)}%"
+
+    words = f"would cost {part(cost)} {'more' if cost > 0 else 'less'}"
     if ends is None:
         return f"{words} (error unknown)" if guess else "cannot be compared with these: noise hides their costs"
     if ends[0] <= 0 <= ends[1]:
         return "cannot be told apart from these by their cost"
     low, high = sorted(map(abs, ends))
-    return f"{words} ({amount(low)} to {amount(high)}; {often(LEVEL)})"
+    return f"{words} ({part(low)} to {part(high)}; {often(LEVEL)})"
 
 
 def excess_words(excess: float) -> str:
@@ -200,7 +234,7 @@ def radii_in_metres(release: Release, lon: str | None = None, lat: str | None = 
     beyond = any(abs(middle[i]) + half[i] > most for i, most in zip(axes, (WIDEST, HIGHEST), strict=True))
     if radii is None or beyond:
         return None
-    across, up = (float(half[i]) * METRES for i in axes)
+    across, up = (float(half[i]) * DEGREE for i in axes)
     return [
         None if radius is None else radius * max(across * math.cos(math.radians(centre[axes[1]])), up)
         for radius, centre in zip(radii, release.centres, strict=True)

@@ -30,6 +30,7 @@ from covey.published.coreset import answers
 from covey.published.coreset.answers import Limits
 from covey.published.errors import BoxNoise
 from covey.published.release import Release
+from covey.published.ways import Unit
 
 if TYPE_CHECKING:
     from covey.published.coreset.compare import Alternative
@@ -210,10 +211,23 @@ class Coreset:
         chosen = check_objective(self.objective if objective is None else objective)
         return answers.difference_with_interval(self, centres, others, chosen)
 
-    def mean_way(self, centres: ArrayLike, *, lon: str | None = None, lat: str | None = None) -> Cost | None:
-        """The mean distance of a row to the nearest of the centres (k, d), straight over a map of two columns in
-        degrees: (metres, low, high, why), as `cost` tells it. None where the columns are no map."""
-        return answers.mean_way(self, centres, lon, lat)
+    def mean_way(
+        self,
+        centres: ArrayLike,
+        *,
+        objective: Objective | None = None,
+        lon: str | None = None,
+        lat: str | None = None,
+    ) -> Cost | None:
+        """How far a row is from the nearest of the centres (k, d), on average: (distance, low, high, why), as `cost`
+        tells it. In metres straight over the map where two columns are degrees; else in the units of the data, for
+        "k-means" the root of the mean square. None where noise left no rows."""
+        chosen = check_objective(self.objective if objective is None else objective)
+        return answers.mean_way(self, centres, chosen, self.unit(lon, lat))
+
+    def unit(self, lon: str | None = None, lat: str | None = None) -> Unit:
+        """What distances are told in: metres on a map, else the units of the data."""
+        return Unit.of(self.columns, self._middle, self._half, lon, lat)
 
     def kmeans(self, k: int, *, starts: int = 30, random_state: int | None = None, **limits: Unpack[Limits]) -> Release:
         """k centres by k-means, for any k, as often as wanted: nothing further is spent.

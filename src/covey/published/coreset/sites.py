@@ -199,7 +199,7 @@ def _known(coreset: Coreset, centres: Floats, fixed: int) -> Known:
     if coreset.boxes is None:
         sizes = add_up(nearest(coreset.scaled(coreset.points), scaled), coreset.weights, len(centres))
         return Known(sizes, None, {"errors": UNKNOWN})
-    known = from_boxes(coreset.boxes, scaled)
+    known = from_boxes(coreset.boxes, scaled, coreset.unit())
     if known.errors is None or known.errors.doubtful is None:
         return known
     doubtful = [doubt and i >= fixed for i, doubt in enumerate(known.errors.doubtful)]
