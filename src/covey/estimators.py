@@ -20,6 +20,7 @@ from covey.checks import refuse_arguments
 from covey.errors import DataError, LedgerError
 from covey.fit.caution import warn_after, warn_without_ledger
 from covey.fit.fit import fit
+from covey.private.assigned import lattice_centres
 from covey.private.lattice import to_lattice
 from covey.private.opening import open_data, open_once, whose, with_ids
 from covey.private.tables.frames import open_table
@@ -140,7 +141,8 @@ class _Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     def predict(self, X: Any) -> NDArray[np.intp]:
         """The nearest centre of each of the caller's own rows: ordinary computation, no privacy needed or given."""
         check_is_fitted(self)
-        labels = [nearest(rows, self._lattice_centres()) for rows in self._lattice_rows(X)]
+        centres = lattice_centres(self.cluster_centers_, self._domain)
+        labels = [nearest(rows, centres) for rows in self._lattice_rows(X)]
         return np.concatenate(labels) if labels else np.empty(0, dtype=np.intp)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
@@ -151,10 +153,6 @@ class _Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         check_is_fitted(self)
         blocks = [cdist(self._domain.from_lattice(rows.T), self.cluster_centers_) for rows in self._lattice_rows(X)]
         return np.concatenate(blocks) if blocks else np.empty((0, len(self.cluster_centers_)))
-
-    def _lattice_centres(self) -> NDArray[np.int64]:
-        scaled = (self.cluster_centers_ - np.array(self._domain.middle)) / np.array(self._domain.half)
-        return self._domain.snap(scaled * self._domain.limit)
 
     def _lattice_rows(self, X: Any) -> list[NDArray[np.int32]]:
         table = open_table(X)

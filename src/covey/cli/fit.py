@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from covey.budget.ledger.chain import Entry
     from covey.budget.ledger.ledger import Ledger
     from covey.public import Ball, Box
+    from covey.published.coreset.coreset import Coreset
     from covey.published.release import Release
 
 
@@ -69,6 +70,20 @@ def check_shared(data: File, options: Shared, *, more_outputs: Sequence[str | No
         check_axes(data, domain, lon=options.lon, lat=options.lat)
         check_degrees(domain, lon=options.lon, lat=options.lat)
     return domain
+
+
+def check_picture(data: File, domain: Box | Ball, options: Shared) -> None:
+    """Refuse a picture that could not be drawn, before any budget is spent."""
+    from importlib.util import find_spec
+
+    from covey.private.tables.frames import open_table
+    from covey.public import resolve_bounds
+    from covey.published.draw import two_columns
+
+    if find_spec("matplotlib") is None:
+        raise click.UsageError("--plot: needs matplotlib, which is not installed: pip install 'covey[plot]'")
+    table = open_table(data)
+    two_columns(resolve_bounds(domain, names=table.names, width=table.width).names, options.lon, options.lat)
 
 
 def kept_files(ledger_file: str | None) -> list[str]:
@@ -222,6 +237,15 @@ def show_charge(made: PaidRelease, book: Ledger) -> None:
     if account.remaining is not None and account.total is not None:
         what += f" Left: {shown(account.remaining.epsilon)} of {shown(account.total.epsilon)}."
     click.echo(what)
+
+
+def save(path: str, published: Release | Coreset, kind: str, options: Shared) -> None:
+    """Write what is published as a picture or a page."""
+    from covey.files import write_whole
+    from covey.published.export import contents
+
+    name = options.dataset or "Private centres"
+    write_whole(path, contents(published, kind, name=name, lon=options.lon, lat=options.lat))
 
 
 def save_json(path: str, document: dict[str, Any]) -> None:

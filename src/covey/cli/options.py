@@ -272,6 +272,14 @@ def check_outputs(outputs: Sequence[str], *, inputs: Sequence[str]) -> None:
             raise DataError(f"out: cannot write {path!r}: {error.strerror or 'input/output error'}") from None
 
 
+def check_new(outputs: Sequence[str], *, inputs: Sequence[str], force: bool) -> None:
+    """Refuse what `check_outputs` does, and files that are there already, unless they are to be replaced."""
+    check_outputs(outputs, inputs=inputs)
+    for path in outputs:
+        if Path(path).exists() and not force:
+            raise DataError(f"out: {path!r} is there already; --force replaces it, or give another name")
+
+
 def files_of(book: Ledger) -> list[str]:
     """What no output may replace: the file of a ledger, its anchor, and what SQLite and the anchor keep beside them."""
     anchor = book.entries()[0].anchor

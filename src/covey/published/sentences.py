@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from covey.errors import ParameterError
-from covey.geo.geojson import HIGHEST, METRES as DEGREE, WIDEST, find_axes
+from covey.geo.geojson import HIGHEST, WIDEST, find_axes
+from covey.geo.geojson import METRES as DEGREE
 from covey.post.errors.quantiles import LEVEL
 from covey.published.ways import MEAN, METRES, ROOT
-from covey.text import how_many, listing, plain
+from covey.text import free_name, how_many, listing, plain
 
 if TYPE_CHECKING:
     from covey.published.errors import Errors
@@ -21,9 +22,10 @@ MOST_TOLD = 1e100  # of a number that anybody may have written: no more digits t
 NOISE = "may be only noise"
 FLATTERED = "Centres that were found on the same counts look a little better than they are."
 NOWHERE = "place not determined"
+OWN = ("cluster", "size", "size_low", "size_high", "doubtful", "radius_m", "kind", "region")  # said of a centre
 
 
-def words_of(release: Release, names: Sequence[str] | None = None) -> list[str]:
+def words_of(release: Release, names: Sequence[str] | None = None, *, scaled: bool = False) -> list[str]:
     """Plain sentences on how far off a release may be. `names` are those of its centres, if not their numbers."""
     share = release.rows_outside
     outside = [str(share)] if share is not None and share.matters else []
@@ -31,7 +33,8 @@ def words_of(release: Release, names: Sequence[str] | None = None) -> list[str]:
         why = not_told(release).get("errors")
         return ([] if why is None else [f"How far off these numbers are cannot be told: {why}."]) + outside
     errors = release.errors
-    return [*_intervals(errors), *doubts(release, names), *_places(errors), *of_costs(release), *outside]
+    costs = of_costs(release, scaled=scaled)
+    return [*_intervals(errors), *doubts(release, names), *_places(errors), *costs, *outside]
 
 
 def not_told(release: Release) -> dict[str, str]:
@@ -51,9 +54,19 @@ def often(level: float) -> str:
     return f"{plain(10 * level)} times in 10"
 
 
+def centre_labels(release: Release) -> list[str]:
+    """What centres are called where nobody named them: by their numbers."""
+    return [str(i) for i in range(len(release.centres))]
+
+
+def hollow(release: Release, i: int) -> bool:
+    """Whether a centre may be only noise."""
+    return release.errors is not None and release.errors.doubtful is not None and release.errors.doubtful[i]
+
+
 def doubts(release: Release, names: Sequence[str] | None = None) -> list[str]:
     """One sentence on centres that may be only noise, if there are any."""
-    labels = names or [str(i) for i in range(len(release.centres))]
+    labels = names or centre_labels(release)
     known = () if release.doubtful is None else release.doubtful
     doubted = [name for name, doubt in zip(labels, known, strict=False) if doubt]
     if not doubted:
@@ -242,19 +255,20 @@ def radii_in_metres(release: Release, lon: str | None = None, lat: str | None = 
 
 
 def centre_properties(release: Release, lon: str | None = None, lat: str | None = None) -> list[dict[str, Any]]:
-    """What a map says of each centre; what is not known is left out."""
+    """What a map says of each centre; what is not known is left out. A column that is called so gets an underscore."""
     errors, metres = release.errors, radii_in_metres(release, lon, lat)
     found = []
     for i, centre in enumerate(release.centres):
-        each: dict[str, Any] = {**dict(zip(release.columns, centre, strict=True)), "cluster": i}
+        own: dict[str, Any] = {"cluster": i}
         if release.sizes is not None:
-            each["size"] = round(release.sizes[i])
+            own["size"] = round(release.sizes[i])
         if errors is not None and errors.sizes is not None:
-            each |= {"size_low": math.floor(errors.sizes[i][0]), "size_high": math.ceil(errors.sizes[i][1])}
+            own |= {"size_low": math.floor(errors.sizes[i][0]), "size_high": math.ceil(errors.sizes[i][1])}
         if errors is not None and errors.doubtful is not None:
-            each["doubtful"] = errors.doubtful[i]
+            own["doubtful"] = errors.doubtful[i]
         radius = None if metres is None else metres[i]
         if radius is not None:
-            each["radius_m"] = math.ceil(radius)
-        found.append(each)
+            own["radius_m"] = math.ceil(radius)
+        names = [free_name(name, OWN) for name in release.columns]
+        found.append({**dict(zip(names, centre, strict=True)), **own})
     return found

@@ -119,8 +119,10 @@ def _estimate(boxes: CountedBoxes, places: Places, pay: Pay, *, level: float) ->
     edge = _on_the_edge(boxes, paid, pay)
     variance += (EDGE * edge) ** 2
     mean = cost / boxes.rows if boxes.rows > 0 else 0.0
-    halves = [_half(boxes.variances * np.square(paid - each), variance, level=level) for each in (0.0, mean)]
-    return _Estimate(cost, *halves, paid, even, edge)
+    half, half_of_rows = (
+        _half(boxes.variances * np.square(paid - each), variance, level=level) for each in (0.0, mean)
+    )
+    return _Estimate(cost, half, half_of_rows, paid, even, edge)
 
 
 def _half(noise: Floats, other: float, *, level: float) -> float:

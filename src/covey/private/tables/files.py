@@ -163,7 +163,7 @@ class FileTable(Table):
 
     def pieces_with_ids(self, columns: Sequence[str] | None, person: str) -> Iterator[PieceWithIds]:
         chosen, kind = list(columns or self.names), self._person_family(person)
-        for number, task in self._tasks(chosen, person):
+        for number, task in self._tasks(chosen, [person]):
             yield partial(self._numbers_and_ids, number, task, chosen, person, kind)
 
     def chosen(self, columns: Sequence[str] | None, places: Iterator[Places]) -> Iterator[Piece]:
@@ -189,17 +189,31 @@ class FileTable(Table):
         with self._same_file(file):
             return file.part.some(keep)
 
-    def _tasks(self, columns: list[str], person: str | None = None) -> Iterator[tuple[int, Task]]:
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """The columns that every file has, and those in the names of folders."""
+        return tuple(
+            name for name in self.names if name in self._types or all(name in file.part.names for file in self._files)
+        )
+
+    def whole(self, columns: Sequence[str]) -> Iterator[tuple[NDArray[np.float64], dict[str, Any]]]:
+        """The rows piece by piece, for their owner: some columns as numbers, all other shared ones as they stand."""
+        chosen, others = list(columns), [name for name in self.shared if name not in columns]
+        for number, task in self._tasks(chosen, others):
+            cells = self._read(number, task, [*chosen, *others])
+            numbers, rest = cells[: len(chosen)], cells[len(chosen) :]
+            yield np.stack([_as_numbers(each) for each in numbers]), dict(zip(others, rest, strict=True))
+
+    def _tasks(self, columns: list[str], texts: Sequence[str] = ()) -> Iterator[tuple[int, Task]]:
         """All that is to be read, with the number of its file. Some of it may have been read already."""
         self._check_there(columns)
         self.check_unchanged()
         own = [name for name in columns if name not in self._types]
-        asked = None if person in self._types else person
+        asked = [name for name in texts if name not in self._types]
         for number, file in enumerate(self._files):
             with self._same_file(file):
-                least = own or asked is not None
-                chosen = own if least else file.part.names[:1]
-                for task in file.part.tasks(chosen, texts=[] if asked is None else [asked]):
+                chosen = own if own or asked else file.part.names[:1]
+                for task in file.part.tasks(chosen, texts=asked):
                     yield number, task
                     file.check()  # before more is touched: it may be mapped into memory
         self.check_unchanged()

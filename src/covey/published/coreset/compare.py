@@ -27,7 +27,8 @@ class Alternative:
     low, high : between which the cost is nine times in ten, None where that cannot be told, for the reason `why`.
     difference_low, difference_high : the same of the difference. tied : whether the row cannot be told apart from the
     best one, None where that is not known either. way, way_low, way_high : the mean distance to the nearest site in
-    metres on a map, else in the units of the data (for k-means, the root mean square). Centres that were found on the coreset look better than they are.
+    metres on a map, else in the units of the data (for k-means, the root mean square). Centres that were found on
+    the coreset look better than they are.
     """
 
     name: str

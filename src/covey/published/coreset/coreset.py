@@ -7,7 +7,6 @@ those of the fit: with every column scaled to [-1, 1] by the bounds (with the ra
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
@@ -28,6 +27,7 @@ from covey.public import Box
 from covey.published.certificate import Certificate, in_full, scale_of
 from covey.published.coreset import answers
 from covey.published.coreset.answers import Limits
+from covey.published.coreset.outputs import Outputs
 from covey.published.errors import BoxNoise
 from covey.published.release import Release
 from covey.published.ways import Unit
@@ -39,7 +39,7 @@ Floats = NDArray[np.float64]
 MOST_ROWS = 1e40  # that a point may stand for: squares of squares of more overflow
 
 
-class Coreset:
+class Coreset(Outputs):
     """Points and weights that stand for the rows of a release, with its certificate, which covers everything here.
 
     `PrivateCoreset(...).fit(rows).coreset_` is one; each parameter is an attribute too.
@@ -329,27 +329,6 @@ class Coreset:
         for batch in batches:
             stream.add(batch)
         return stream.result()
-
-    # --- files --------------------------------------------------------------------------------------------------------
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the coreset as .json or .parquet, whole or not at all; both are readable without Covey."""
-        from covey.published.coreset.files import save
-
-        save(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Coreset:
-        """Read a coreset that was saved, or a release that holds one."""
-        from covey.published.coreset.files import load
-
-        return load(path)
-
-    def to_geojson(self, *, lon: str | None = None, lat: str | None = None) -> dict[str, Any]:
-        """The points with their weights, for any map; negative weights are marked as such."""
-        from covey.published.coreset.files import to_geojson
-
-        return to_geojson(self, lon=lon, lat=lat)
 
     def _noted(self, **notes: Any) -> Certificate:
         return msgspec.structs.replace(self.certificate, parameters={**self.certificate.parameters, **notes})
