@@ -224,6 +224,8 @@ def of_text(section: str, text: str) -> Fields:
                 head = lines[0][place].strip()
                 cells = [line[place].strip() for line in lines[2:]]
                 found[section, f"column {'*' if head in USERS else head}"] += cells
+        elif len(lines) > 1 and lines[1].startswith("+--"):
+            found[section, "map"].append(block)
         elif block.startswith(PARAGRAPHS):
             found[section, " ".join(lines)].append(block)
         else:

@@ -261,12 +261,14 @@ def show_answers(
     }
     if scaled:
         columns[f"{objective} cost (noisy)"] = [told_cost(row) for row in rows]
-        columns["of a row (noisy)"] = [f"{row.cost / total:.5g}" if total > 0 and is_told(row) else "" for row in rows]
+        columns["of a row (noisy)"] = [
+            f"{row.cost / total:.5g}" if total > 0 and is_told(row.why) else "" for row in rows
+        ]
     right = range(1, len(columns))
     if limited:
         columns["admissible"] = [f"no: {row.reason}" if row.reason else "yes" for row in rows]
     show_table(list(columns), list(zip(*columns.values(), strict=True)), right=right)
-    if told := remarks(objective, rows):
+    if told := remarks(objective if scaled else None, rows):
         click.echo(f"\n{paragraph(' '.join(told))}")
     click.echo(f"\n{units(points, metres=metres, scaled=scaled)}")
 
@@ -280,28 +282,28 @@ def units(points: Coreset, *, metres: bool, scaled: bool) -> str:
     return f"The unit of costs is the {unit}: columns are scaled to [-1, 1], as in the fit."
 
 
-def is_told(row: Alternative) -> bool:
-    """Whether a cost is shown: not where noise hides it. One whose error nobody knows is, with that remark."""
+def is_told(why: str | None) -> bool:
+    """Whether a number is shown: not where noise hides it. One whose error nobody knows is, with that remark."""
     from covey.published.coreset.answers import UNKNOWN
 
-    return row.why in (None, UNKNOWN)
+    return why in (None, UNKNOWN)
 
 
 def told_cost(row: Alternative) -> str:
     from covey.published.sentences import amount
 
     if row.low is None or row.high is None:
-        return f"{amount(row.cost)} (error unknown)" if is_told(row) else "cannot be told"
+        return f"{amount(row.cost)} (error unknown)" if is_told(row.why) else "cannot be told"
     return f"{amount(row.cost)} ({amount(row.low)} to {amount(row.high)})"
 
 
 def distance(row: Alternative, *, metres: bool) -> str:
     from covey.published.sentences import way_words
 
-    if row.way is None:
+    if row.way is None or not is_told(row.way_why):
         return "cannot be told"
     if row.way_low is None or row.way_high is None:
-        return f"{way_words(row.way, metres=metres)} (error unknown)" if is_told(row) else "cannot be told"
+        return f"{way_words(row.way, metres=metres)} (error unknown)"
     return way_words(row.way, row.way_low, row.way_high, metres=metres)
 
 
@@ -315,16 +317,18 @@ def above_the_best(row: Alternative, best: float | None) -> str:
     if row.difference is None or row.tied:
         return "cannot be told apart" if row.tied else ""
     if row.difference_low is None or row.difference_high is None:
-        return told(row.difference) if is_told(row) else "cannot be told"
+        return told(row.difference) if is_told(row.why) else "cannot be told"
     return f"{told(row.difference)} ({told(row.difference_low)} to {told(row.difference_high)})"
 
 
-def remarks(objective: str, rows: list[Alternative]) -> list[str]:
-    """What intervals mean, and why some are missing."""
+def remarks(objective: str | None, rows: list[Alternative]) -> list[str]:
+    """What intervals mean, and why some are missing: of costs, where these are told, or of distances alone."""
     from covey.post.errors.quantiles import LEVEL
     from covey.published.sentences import cost_untold, often
 
-    lines = [cost_untold(objective, why) for why in dict.fromkeys(row.why for row in rows) if why is not None]
+    whys = dict.fromkeys(row.way_why if objective is None else row.why for row in rows)
+    what = "How far rows are" if objective is None else f"The {objective} cost"
+    lines = [cost_untold(what, why) for why in whys if why is not None]
     if any(row.low is not None or row.tied is not None for row in rows):
         lines.append(
             f"Each interval holds {often(LEVEL)}. Noise moves all costs alike: differences are known better than "

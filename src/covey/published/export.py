@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from covey.published.coreset.coreset import Coreset
 from covey.published.plane import Plane
 from covey.published.release import Release
 from covey.published.sentences import centre_properties
-from covey.text import free_name, how_many
+from covey.text import free_name
 
 Published = Release | Coreset
 OWN = ("point", "weight", "negative", "spread", "kind", "region")  # said of a point; a column that is called so: point_
@@ -133,11 +132,9 @@ def as_page(published: Published, plane: Plane, name: str) -> bytes:
     from covey.published.report import report
 
     if isinstance(published, Coreset):
-        return report(published, plane, name=name, about=f"A private coreset of {len(published):,} points")
+        return report(published, plane, name=name, about="A private coreset")
     points = None if published.coreset is None and published.synopsis is None else Coreset.of(published)
     about = f"{len(published.centres)} centres ({published.objective}) by {published.certificate.algorithm}"
-    sizes = published.sizes
-    about += "" if sizes is None else f"; about {how_many(math.fsum(sizes))} rows (noisy) in all"
     return report(published, plane, name=name, about=about, coreset=points)
 
 

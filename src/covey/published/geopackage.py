@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,7 +32,8 @@ def geopackage(document: dict[str, Any], *, points: str, geographic: bool) -> by
     for feature in document["features"]:
         kinds.setdefault(feature["geometry"]["type"], []).append(feature)
     pyogrio.set_gdal_config_options(TIMELESS)
-    with TemporaryDirectory(prefix="covey-") as folder:
+    with TemporaryDirectory(prefix="covey-") as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of columns that are no degrees it says that they have no system
         path = Path(folder, "published.gpkg")
         for kind, features in kinds.items():
             pyogrio.write_arrow(

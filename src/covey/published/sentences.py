@@ -101,7 +101,7 @@ def of_costs(release: Release, *, scaled: bool = False) -> list[str]:
             f"with half of each column's range as the unit. {FLATTERED}"
         )
     elif why is not None:
-        lines.append(cost_untold(objective, why))
+        lines.append(cost_untold(f"The {objective} cost", why))
     return lines
 
 
@@ -182,8 +182,8 @@ def excess_words(excess: float) -> str:
     return f"Up to {plain(max(100 * excess, 0.1), up=True)}% worse than without privacy, if no cluster was missed"
 
 
-def cost_untold(objective: str, why: str) -> str:
-    return f"The {objective} cost cannot be told: {why}."
+def cost_untold(what: str, why: str) -> str:
+    return f"{what} cannot be told: {why}."
 
 
 def amount(value: float) -> str:

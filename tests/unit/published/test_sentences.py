@@ -12,6 +12,7 @@ from covey import Box, Release
 from covey.fit.fit import fit
 from covey.published.draw import COLOURS, draw_centres, draw_places, draw_sizes, marks
 from covey.published.errors import Errors
+from covey.published.plane import Plane
 from covey.published.sentences import (
     NOWHERE,
     centre_properties,
@@ -229,10 +230,11 @@ def test_the_table_marks_places_and_doubts(release, capsys):
 def test_a_drawing_has_rings_whiskers_and_hollow_discs(release, monkeypatch):
     monkeypatch.setattr("covey.fit.rehearse.rehearsed", lambda _: pytest.fail("a rerun"))
     axes = Figure().add_subplot()
-    draw_places(axes, release)
+    plane = Plane.of(release)
+    draw_places(axes, release, plane)
     rings = [each for each in axes.patches if isinstance(each, Ellipse)]
     assert {(round(each.width, 6), round(each.height, 6)) for each in rings} == {(0.01, 0.01)}
-    draw_centres(axes, release, "AB")
+    draw_centres(axes, release, plane, "AB")
     faces = [tuple(each.get_facecolor()[0][:3]) for each in axes.collections]
     assert faces[1] == (1.0, 1.0, 1.0) != faces[0]
     panel = Figure().add_subplot()
@@ -241,7 +243,7 @@ def test_a_drawing_has_rings_whiskers_and_hollow_discs(release, monkeypatch):
     assert "Hollow: may be only noise" in marks(release)
     bare = msgspec.structs.replace(release, errors=None)
     assert marks(bare) == ""
-    draw_places(panel, bare)
+    draw_places(panel, bare, plane)
     assert not panel.patches
     assert len(COLOURS) > 2
     assert sizes_in_words(bare) == ["4,120", "24"]
