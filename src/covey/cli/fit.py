@@ -240,12 +240,17 @@ def show_charge(made: PaidRelease, book: Ledger) -> None:
 
 
 def save(path: str, published: Release | Coreset, kind: str, options: Shared) -> None:
-    """Write what is published as a picture or a page."""
+    """Write what is published as a picture or a page; what was paid for is not lost where that cannot be drawn."""
     from covey.files import write_whole
     from covey.published.export import contents
 
     name = options.dataset or "Private centres"
-    write_whole(path, contents(published, kind, name=name, lon=options.lon, lat=options.lat))
+    try:
+        content = contents(published, kind, name=name, lon=options.lon, lat=options.lat)
+    except Exception as error:
+        what = f"out: {path!r} could not be drawn ({type(error).__name__}); the release is whole"
+        raise DataError(what) from None
+    write_whole(path, content)
 
 
 def save_json(path: str, document: dict[str, Any]) -> None:

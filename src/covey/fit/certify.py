@@ -91,7 +91,7 @@ def known_errors(
         if request.errors == "none":
             return cluster_sizes(boxes, outcome.centres / domain.limit).sizes, None, {}
         unit = Unit.of(domain.names, domain.middle, domain.half)
-        known = from_boxes(boxes, outcome.centres / domain.limit, unit)
+        known = from_boxes(boxes, outcome.centres / domain.limit, unit, request.objective)
     elif outcome.size_law is not None:
         known = from_sizes(outcome.size_law.of_all(scale))
     else:

@@ -5,6 +5,7 @@ docs/guide/errors.md says what each number means, docs/reference/release-format.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -35,7 +36,7 @@ class Errors(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     sizes, joint_sizes : an interval for each centre; the joint ones hold all at once. doubtful : whether a centre may
     be only noise. costs : of the released centres, by objective: the estimate and its interval, with columns scaled by
     the bounds. distances : how far a row is from its centre, the estimate and its interval: "mean_m" in metres on a
-    map; else "mean", and "rms", the root mean square, in the units of the data. radii : how far a centre may be from
+    map; else "mean", or "rms" for k-means, the root mean square, in the units of the data. radii : how far a centre may be from
     where it would be without noise, in half-widths of the domain; null where its place is not determined. excess : by
     what part the centres may cost more than those without privacy, if no cluster was missed.
     """
@@ -124,20 +125,24 @@ class Known(NamedTuple):
     not_told: dict[str, str]
 
 
-def from_boxes(boxes: CountedBoxes, centres: Floats, unit: Unit) -> Known:
-    """The sizes of clusters and every error that the counts of boxes tell about. Centres and boxes in [-1, 1]^d."""
+def from_boxes(boxes: CountedBoxes, centres: Floats, unit: Unit, objective: str) -> Known:
+    """The sizes of clusters and every error that the counts of boxes tell about. Centres and boxes in [-1, 1]^d.
+
+    objective : that of the centres, which says what distance is told.
+    """
     sizes = cluster_sizes(boxes, centres)
     places = likely_places(boxes, fit_mixture(boxes, centres))
     costs: dict[str, tuple[float, float, float]] = {}
     reasons: dict[str, str] = {}
-    for objective in OBJECTIVES:
-        found = cost_interval(boxes, places, centres, objective)
+    for each in OBJECTIVES:
+        found = cost_interval(boxes, places, centres, each)
         if found.why is None:
-            costs[objective] = (found.cost, found.low, found.high)
+            costs[each] = (found.cost, found.low, found.high)
         else:
-            reasons[f"{objective} cost"] = found.why
-    told = {kind: distance_of(boxes, places, centres, unit, kind) for kind in unit.kinds}
-    distances = {kind: (each.cost, each.low, each.high) for kind, each in told.items() if each.why is None}
+            reasons[f"{each} cost"] = found.why
+    kind = unit.kind(objective)
+    far = distance_of(boxes, places, centres, unit, kind)
+    distances = {kind: (far.cost, far.low, far.high)} if far.why is None and math.isfinite(far.high) else {}
     errors = _of_sizes(sizes, doubtful(boxes, centres, sizes))
     errors = msgspec.structs.replace(errors, costs=costs or None, distances=distances or None)
     return Known(sizes.sizes, errors, reasons)

@@ -18,16 +18,18 @@ from covey.post.errors.costs import Cost, Pay, mean_interval
 from covey.post.errors.mixture import Places
 
 Floats = NDArray[np.float64]
-METRES, MEAN, ROOT = KINDS = ("mean_m", "mean", "rms")  # the mean in metres; elsewhere it, and the root mean square
+METRES, MEAN, ROOT = KINDS = ("mean_m", "mean", "rms")  # the mean in metres; elsewhere it, or the root mean square
 
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """What distances are told in. stretch : of each column, how much of it a half-width of its range is.
+    """What distances are told in. size : of it, the half-width of the widest column's range; stretch : the part of that
+    which a half-width of each column is, so that squares stay finite whatever the bounds are.
 
     On a map (metres) columns other than longitude and latitude count 0: what is told is the way over the map.
     """
 
+    size: float
     stretch: Floats
     metres: bool
 
@@ -36,18 +38,15 @@ class Unit:
         cls, columns: Sequence[str], middle: ArrayLike, half: ArrayLike, lon: str | None = None, lat: str | None = None
     ) -> Unit:
         metres = metres_of_half(columns, middle, half, lon, lat)
-        return cls(np.asarray(half, dtype=np.float64), False) if metres is None else cls(metres, True)
+        widths = np.asarray(half, dtype=np.float64) if metres is None else metres
+        return cls(float(widths.max()), widths / widths.max(), metres is not None)
 
     def kind(self, objective: str) -> str:
         """The distance that is told for an objective."""
         return METRES if self.metres else ROOT if objective == "k-means" else MEAN
 
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        return (METRES,) if self.metres else (MEAN, ROOT)
-
     def pay(self, centres: Floats, kind: str) -> Pay:
-        """The distance of points of [-1, 1]^d from their centre, or its square for the root mean square.
+        """The distance of points of [-1, 1]^d from their centre in `size`, or its square for the root mean square.
 
         On a map of two columns that is the nearest in metres, elsewhere the nearest as the fit measures.
         """
@@ -60,18 +59,16 @@ class Unit:
 
         return paid
 
+    def told(self, mean: Cost, kind: str) -> Cost:
+        """What rows pay on average as a distance: of squares the root, and in the unit itself."""
+        roots = (np.sqrt(np.maximum(each, 0.0)) if kind == ROOT else each for each in mean[:3])
+        cost, low, high = (float(each * self.size) for each in roots)
+        return Cost(cost, low, high, mean.why)
+
 
 def distance_of(boxes: CountedBoxes, places: Places, centres: Floats, unit: Unit, kind: str) -> Cost:
     """How far a row is from its centre on average, with its interval, or why that cannot be told."""
-    return rooted(mean_interval(boxes, places, unit.pay(centres, kind), len(centres)), kind)
-
-
-def rooted(found: Cost, kind: str) -> Cost:
-    """The root of a mean square."""
-    if kind != ROOT:
-        return found
-    cost, low, high = (float(np.sqrt(max(each, 0.0))) if each == each else each for each in found[:3])
-    return Cost(cost, low, high, found.why)
+    return unit.told(mean_interval(boxes, places, unit.pay(centres, kind), len(centres)), kind)
 
 
 def as_objective(kind: str) -> Objective:

@@ -25,7 +25,7 @@ from covey.public import Box
 from covey.published.errors import MOST_NOISE, Known, from_boxes
 from covey.published.outside import noise_of_rows
 from covey.published.release import Release, Synopsis
-from covey.published.ways import Unit, as_objective, distance_of, rooted
+from covey.published.ways import Unit, as_objective, distance_of
 
 if TYPE_CHECKING:
     from covey.published.coreset.coreset import Coreset
@@ -96,7 +96,7 @@ def mean_way(coreset: Coreset, centres: ArrayLike, objective: Objective, unit: U
     kind, scaled = unit.kind(objective), coreset.scaled(sites)
     if coreset.boxes is not None and coreset.places is not None:
         return distance_of(coreset.boxes, coreset.places, scaled, unit, kind)
-    return rooted(_mean_bracket(coreset, scaled, unit, kind), kind)
+    return unit.told(_mean_bracket(coreset, scaled, unit, kind), kind)
 
 
 def _mean_bracket(coreset: Coreset, centres: Floats, unit: Unit, kind: str) -> Cost:
@@ -169,7 +169,7 @@ def clustered(coreset: Coreset, objective: Objective, k: int, *, starts: int, ra
     rng = public_rng(random_state)
     if coreset.boxes is not None:
         found_centres = standing_clusters(coreset.boxes, number, objective, rng, starts=tries)
-        known = from_boxes(coreset.boxes, found_centres, coreset.unit())
+        known = from_boxes(coreset.boxes, found_centres, coreset.unit(), objective)
         return released(coreset, objective, unscaled(coreset, found_centres), known)
     edge = np.ones(len(coreset.columns))
     cluster = weighted_kmeans if objective == "k-means" else weighted_kmedian

@@ -187,7 +187,7 @@ class LevelSet:
             return Known(sizes, None, {"errors": ZONED})
         key = ("known", self._index(level), len(centres), objective)
         unit = Unit.of(self.columns, self.domain.middle, self.domain.half)
-        return self._once(key, lambda: from_boxes(self.boxes(level), centres, unit))
+        return self._once(key, lambda: from_boxes(self.boxes(level), centres, unit, objective))
 
     def expected(self, level: int) -> dict[str, Any]:
         """What to expect of a level, as plain numbers: from formulas and from what the level itself releases."""
