@@ -36,9 +36,9 @@ class Errors(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     sizes, joint_sizes : an interval for each centre; the joint ones hold all at once. doubtful : whether a centre may
     be only noise. costs : of the released centres, by objective: the estimate and its interval, with columns scaled by
     the bounds. distances : how far a row is from its centre, the estimate and its interval: "mean_m" in metres on a
-    map; else "mean", or "rms" for k-means, the root mean square, in the units of the data. radii : how far a centre may be from
-    where it would be without noise, in half-widths of the domain; null where its place is not determined. excess : by
-    what part the centres may cost more than those without privacy, if no cluster was missed.
+    map; else "mean", or "rms" for k-means, the root mean square, in the units of the data. radii : how far a centre
+    may be from where it would be without noise, in half-widths of the domain; null where its place is not determined.
+    excess : by what part the centres may cost more than those without privacy, if no cluster was missed.
     """
 
     level: float = LEVEL

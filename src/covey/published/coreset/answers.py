@@ -100,17 +100,23 @@ def mean_way(coreset: Coreset, centres: ArrayLike, objective: Objective, unit: U
 
 
 def _mean_bracket(coreset: Coreset, centres: Floats, unit: Unit, kind: str) -> Cost:
-    """Of points without cells: as far off as their cost is, in proportion, and by the noise of the number of rows."""
-    spreads = np.zeros(len(coreset)) if coreset.spreads is None else coreset.spreads
-    paid, objective = unit.pay(centres, kind)(coreset.scaled(coreset.points)), as_objective(kind)
-    wide = spreads * float(np.mean(np.square(unit.stretch)))
-    far = paid + wide if objective == "k-means" else np.sqrt(np.square(paid) + wide)
-    mean, told = max(float(coreset.weights @ far) / coreset.total, 0.0), _bracket(coreset, centres, objective)
-    noise = noise_of_rows(coreset.certificate)
-    if told.why is not None or told.cost <= 0 or noise is None or coreset.certificate.algorithm != "auto":
+    """Of points without cells: their bracket and the noise of the number of rows, where that is known.
+
+    Where columns are stretched unequally, rows are taken to be spread about their points alike in all of them, and how
+    far off that is nobody knows.
+    """
+    objective, noise = as_objective(kind), noise_of_rows(coreset.certificate)
+    if not np.allclose(unit.stretch, 1.0):
+        spreads = np.zeros(len(coreset)) if coreset.spreads is None else coreset.spreads
+        paid, wide = unit.pay(centres, kind)(coreset.scaled(coreset.points)), spreads * np.mean(np.square(unit.stretch))
+        far = paid + wide if objective == "k-means" else np.sqrt(np.square(paid) + wide)
+        return Cost(float(coreset.weights @ far) / coreset.total, math.nan, math.nan, UNKNOWN)
+    told = _bracket(coreset, centres, objective)
+    mean, low, high = (each / coreset.total for each in told[:3])
+    if told.why is not None or noise is None or coreset.certificate.algorithm != "auto":
         return Cost(mean, math.nan, math.nan, told.why or UNKNOWN)
-    off = QUANTILE * noise / coreset.total
-    return Cost(mean, max(mean * (told.low / told.cost - off), 0.0), mean * (told.high / told.cost + off))
+    off = QUANTILE * noise / coreset.total * mean
+    return Cost(mean, max(low - off, 0.0), high + off)
 
 
 def _bracket(coreset: Coreset, centres: Floats, objective: Objective) -> Cost:
