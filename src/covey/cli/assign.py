@@ -7,7 +7,7 @@ from os import fspath
 import click
 
 from covey.cli.data import takes_data
-from covey.cli.options import check_new
+from covey.cli.options import check_outputs
 from covey.files import File
 from covey.text import paragraph, printable
 
@@ -36,7 +36,7 @@ def assign(*, release: str, data: File, out: str, force: bool) -> None:
     """
     if not out.lower().endswith(".csv"):
         raise click.UsageError("--out: what is written is a CSV file; let its name end in .csv")
-    check_new([out], inputs=[release, fspath(data)], force=force)
+    check_outputs([out], inputs=[release, fspath(data)], force=force)
 
     from covey.fit.assign import assign_file
     from covey.published.reading import read_published

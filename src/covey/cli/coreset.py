@@ -10,7 +10,7 @@ import click
 
 from covey.cli.data import takes_data
 from covey.cli.fit import check_picture, check_shared, make_release, publish, save, save_json
-from covey.cli.options import Shared, check_outputs, promise_options, read_params, release_options
+from covey.cli.options import Shared, check_outputs, forced, promise_options, read_params, release_options
 from covey.errors import ParameterError
 from covey.files import File
 from covey.published.show import show_release
@@ -92,7 +92,7 @@ def check_before(data: File, domain: Box | Ball, options: Shared, *, reduce_to: 
 
 def show_coreset(points: Coreset, release: Release | None = None) -> None:
     """How large it is, and how far off the centres are that it was made for."""
-    from covey.published.sentences import of_costs
+    from covey.published.sentences import of_costs, units_in_words
 
     certificate = points.certificate
     negative = int((points.weights < 0).sum())
@@ -103,6 +103,7 @@ def show_coreset(points: Coreset, release: Release | None = None) -> None:
     )
     if release is not None and (told := of_costs(release)):
         click.echo(f"{paragraph(' '.join([f'Its own {len(release.centres)} centres, for example:', *told]))}\n")
+    click.echo(f"{paragraph(units_in_words(certificate))}\n")
     click.echo(f"{paragraph(certificate.statement)}\n")
     click.echo("Ask it for ever: covey query FILE --centers SITES, or covey query FILE -k 5.")
 
@@ -121,6 +122,7 @@ def show_coreset(points: Coreset, release: Release | None = None) -> None:
 @click.option("--out", metavar="FILE", help="With -k: write the centres here, as a release.")
 @click.option("--geojson", metavar="FILE", help="With -k: write the centres and their regions here, for a map.")
 @click.option("--plot", metavar="FILE", help="With -k: draw the centres here, as PNG.")
+@forced
 @click.option("--allow-seeded", is_flag=True, help="Let files be written from a coreset made with --seed.")
 @click.option("--scaled", is_flag=True, help="Tell costs as they are measured, with columns scaled by the bounds.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answers as JSON.")
@@ -139,6 +141,7 @@ def query(
     out: str | None,
     geojson: str | None,
     plot: str | None,
+    force: bool,
     allow_seeded: bool,
     scaled: bool,
     as_json: bool,
@@ -163,7 +166,7 @@ def query(
         raise click.UsageError("--candidates, --fixed: say where the centres of -k may be; give -k too")
     if outputs:
         inputs = (file, centers, allowed, forbidden, candidates, fixed)
-        check_outputs(list(outputs.values()), inputs=[path for path in inputs if path is not None])
+        check_outputs(list(outputs.values()), inputs=[path for path in inputs if path is not None], force=force)
 
     from covey.published.centres import read_centres, read_places
     from covey.published.coreset.coreset import Coreset

@@ -19,9 +19,10 @@ from covey.cli.options import (
     read_bounds,
     read_rows_per_person,
     read_sample,
+    read_scale,
     zones_in_file,
 )
-from covey.errors import BudgetError, CoveyError, DataError, LedgerError, ParameterError
+from covey.errors import BudgetError, CoveyError, DataError, LedgerError, ParameterError, need
 from covey.files import File
 from covey.text import printable
 
@@ -62,7 +63,7 @@ def check_shared(data: File, options: Shared, *, more_outputs: Sequence[str | No
     for name, given in (("--key", options.key is not None), ("--convert", options.convert)):
         if given and options.ledger_file is None:
             raise click.UsageError(f"{name}: needs --ledger, where charges and finished releases are kept")
-    check_outputs(outputs, inputs=[fspath(data), *kept_files(options.ledger_file)])
+    check_outputs(outputs, inputs=[fspath(data), *kept_files(options.ledger_file)], force=options.force)
     domain = read_bounds(options.bounds, options.ball)
     if options.person is not None and options.person in (domain.columns or ()):
         raise ParameterError("person", f"{options.person!r} says whose a row is; leave it out of --bounds")
@@ -74,16 +75,15 @@ def check_shared(data: File, options: Shared, *, more_outputs: Sequence[str | No
 
 def check_picture(data: File, domain: Box | Ball, options: Shared) -> None:
     """Refuse a picture that could not be drawn, before any budget is spent."""
-    from importlib.util import find_spec
-
+    from covey.geo.metric import measured
     from covey.private.tables.frames import open_table
-    from covey.public import resolve_bounds
+    from covey.public import Person
     from covey.published.draw import two_columns
 
-    if find_spec("matplotlib") is None:
-        raise click.UsageError("--plot: needs matplotlib, which is not installed: pip install 'covey[plot]'")
+    need("plot", "--plot: a picture")
     table = open_table(data)
-    two_columns(resolve_bounds(domain, names=table.names, width=table.width).names, options.lon, options.lat)
+    known = measured(domain, None, person=Person(options.person), names=table.names, width=table.width)
+    two_columns(known.names, options.lon, options.lat)
 
 
 def kept_files(ledger_file: str | None) -> list[str]:
@@ -152,6 +152,8 @@ def make_release(
                 engine=options.engine,
                 zones=zones_in_file(options.zones, lon=options.lon, lat=options.lat),
                 sample=read_sample(options.sample),
+                missing=options.missing,
+                scale=read_scale(options.scale),
                 ledger=book,
                 dataset=options.dataset,
                 random_state=options.seed,
@@ -190,7 +192,7 @@ def read_sites(path: str, data: File, domain: Box | Ball, options: Shared) -> li
     from covey.published.centres import read_places
 
     outputs = [each for each in (options.out, options.geojson) if each is not None]
-    check_outputs(outputs, inputs=[path])
+    check_outputs(outputs, inputs=[path], force=options.force)
     columns = domain.columns or open_table(data).names or ()
     return read_places(path, columns, name="sites", whose="the data's", lon=options.lon, lat=options.lat)
 

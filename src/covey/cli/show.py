@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from covey.cli.coreset import show_coreset
-from covey.cli.options import check_new
+from covey.cli.options import check_outputs, forced
+from covey.errors import need
 from covey.published.show import show_release
 from covey.text import paragraph, printable, show_table
 
@@ -26,7 +27,7 @@ def takes_release(command: Callable[..., Any]) -> Callable[..., Any]:
     """A command whose RELEASE is a release, a coreset, or a level of several."""
     for option in (
         click.option("--allow-seeded", is_flag=True, help="Let files be written of a release made with --seed."),
-        click.option("--force", is_flag=True, help="Replace a file that is there already."),
+        forced,
         click.option("--lat", metavar="NAME", help="The column that is the latitude, if its name does not say it."),
         click.option("--lon", metavar="NAME", help="The column that is the longitude, if its name does not say it."),
         click.option(
@@ -64,7 +65,7 @@ def show(
       covey show levels.json --level balanced -k 5
     """
     if plot is not None:
-        check_new([plot], inputs=[file], force=force)
+        check_outputs([plot], inputs=[file], force=force)
 
     from covey.published.characters import character_map
     from covey.published.export import contents
@@ -80,7 +81,7 @@ def show(
     content = None
     if plot is not None:
         check_seed(found, allowed=allow_seeded)
-        need_pictures("--plot")
+        need("plot", "--plot: a picture")
         content = contents(found, "png", name="", lon=lon, lat=lat)
     if lines := character_map(found, lon=lon, lat=lat):
         click.echo("\n".join([*lines, ""]))
@@ -118,7 +119,7 @@ def export(
       covey export release.json --to html --out report.html
       covey export coreset.parquet --to gpkg --out points.gpkg
     """
-    check_new([out], inputs=[file], force=force)
+    check_outputs([out], inputs=[file], force=force)
 
     from covey.published.export import contents, kind_of
     from covey.published.levels.levels import LevelSet
@@ -129,7 +130,7 @@ def export(
         raise click.UsageError(f"--level: name one of the levels, {options}")
     check_seed(found, allowed=allow_seeded)
     if kind == "png":
-        need_pictures("--to")
+        need("plot", "--to: a picture")
     heading = name or found.certificate.dataset or Path(file).stem
     write(out, contents(found, kind, name=heading, lon=lon, lat=lat))
 
@@ -174,13 +175,6 @@ def check_seed(found: Release | Coreset, *, allowed: bool) -> None:
         raise click.UsageError(
             "--allow-seeded: it was made with a seed and is not private; this writes it all the same"
         )
-
-
-def need_pictures(option: str) -> None:
-    from importlib.util import find_spec
-
-    if find_spec("matplotlib") is None:
-        raise click.UsageError(f"{option}: needs matplotlib, which is not installed: pip install 'covey[plot]'")
 
 
 def write(path: str, content: bytes) -> None:

@@ -11,18 +11,26 @@ from numpy.typing import NDArray
 from covey.checks import no_column
 from covey.errors import DataError
 from covey.files import File, whole_file
+from covey.geo.clock import source_of
 from covey.private.assigned import labels, write_assigned
 from covey.private.tables.files import open_file
 from covey.private.tables.frames import open_table
 from covey.public import Domain
+from covey.published.certificate import reach_of
 from covey.published.release import Release
 
 
 def domain_of(release: Release) -> Domain:
     """The public domain of a release, with its lattice."""
-    middle, half = release.scale()
-    ball = release.certificate.domain["type"] == "ball"
-    return Domain(columns=tuple(release.columns), middle=tuple(middle.tolist()), half=tuple(half.tolist()), ball=ball)
+    known = release.certificate.domain
+    middle, unit = release.scale()
+    return Domain(
+        columns=tuple(release.columns),
+        middle=tuple(middle.tolist()),
+        half=tuple((unit * reach_of(known)).tolist()),
+        ball=known["type"] == "ball",
+        scale=tuple(known["scale"]) if "scale" in known else None,
+    )
 
 
 def predict(release: Release, rows: Any) -> NDArray[np.intp]:
@@ -45,7 +53,7 @@ def assign_file(release: Release, data: File, out: str | os.PathLike[str]) -> No
 
 
 def _columns(release: Release, names: tuple[str, ...]) -> tuple[str, ...]:
-    for name in release.columns:
+    for name in map(source_of, release.columns):
         if name not in names:
             raise DataError(f"data: {no_column(name, names)}")
     return tuple(release.columns)

@@ -24,15 +24,9 @@ Labels = NDArray[np.intp]
 
 def labels(table: Table, columns: Sequence[str] | None, domain: Domain, centres: Any) -> Labels:
     """The number of the nearest centre of every row, on the lattice of the fit: what the fit would count it to."""
-    places = lattice_centres(centres, domain)
+    places = domain.snap(domain.to_lattice(centres))
     found = [nearest(to_lattice(read(), domain), places) for read in table.pieces(columns)]
     return np.concatenate(found) if found else np.empty(0, dtype=np.intp)
-
-
-def lattice_centres(centres: Any, domain: Domain) -> NDArray[np.int64]:
-    """Public centres in the units of the data as points of the lattice."""
-    scaled = (np.asarray(centres, dtype=np.float64) - np.array(domain.middle)) / np.array(domain.half)
-    return domain.snap(scaled * domain.limit)
 
 
 def write_assigned(table: FileTable, columns: Sequence[str], domain: Domain, centres: Any, file: IO[bytes]) -> None:
@@ -40,7 +34,7 @@ def write_assigned(table: FileTable, columns: Sequence[str], domain: Domain, cen
 
     A row in which a number is missing has no centre: it is nowhere.
     """
-    places, name = lattice_centres(centres, domain), free_name("centre", table.names)
+    places, name = domain.snap(domain.to_lattice(centres)), free_name("centre", table.names)
     kinds = [(each, pa.float64() if each in columns else pa.string()) for each in table.shared]
     schema = pa.schema([*kinds, (name, pa.int64())])
     with csv.CSVWriter(file, schema) as writer:

@@ -315,24 +315,20 @@ def draw_points(axes: Any, coreset: Coreset, plane: Plane) -> None:
     """Discs by weight, and crosses where it is negative."""
     x, y = plane.flat(coreset.points).T
     frame(axes, plane)
+    left, bottom, right, top = plane.frame
+    width, height = right - left, top - bottom
     if not plane.geographic:
-        axes.set_box_aspect(1)  # both columns are scaled alike, as distances are measured
+        across, up = (plane.half[axis] for axis in plane.axes if axis is not None)
+        axes.set_box_aspect(height / up / (width / across))  # as distances are measured
     heaviest = float(np.abs(coreset.weights).max()) or 1.0
     largest = float(np.clip(60_000 / len(coreset), 6.0, 420.0))
     areas = largest * np.abs(coreset.weights) / heaviest
-    for negative in (False, True):
-        shown = (coreset.weights < 0) == negative if negative else coreset.weights > 0
-        if not shown.any():
-            continue
-        look: dict[str, Any] = (
-            {"marker": "x", "c": ALARM, "lw": 0.9, "alpha": 0.75, "zorder": 3}
-            if negative
-            else {"marker": "o", "c": "#2e6f95", "lw": 0, "alpha": 0.72, "zorder": 2}
-        )
-        least = float(np.clip(20_000 / len(coreset), 1.0, 14.0)) if negative else 1.0
-        axes.scatter(x[shown], y[shown], s=np.maximum(areas[shown], least), rasterized=True, **look)
-    left, bottom, right, top = plane.frame
-    width, height = right - left, top - bottom
+    positive = {"marker": "o", "c": "#2e6f95", "lw": 0, "alpha": 0.72, "zorder": 2}
+    negative = {"marker": "x", "c": ALARM, "lw": 0.9, "alpha": 0.75, "zorder": 3}
+    small = float(np.clip(20_000 / len(coreset), 1.0, 14.0))
+    for shown, look, least in ((coreset.weights > 0, positive, 1.0), (coreset.weights < 0, negative, small)):
+        if shown.any():
+            axes.scatter(x[shown], y[shown], s=np.maximum(areas[shown], least), rasterized=True, **look)
     axes.set_xlim(left - 0.01 * width, right + 0.01 * width)
     axes.set_ylim(bottom - 0.01 * height, top + 0.01 * height)
 

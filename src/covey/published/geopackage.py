@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from covey.errors import DataError
+from covey.errors import need
 from covey.text import free_name
 
 GEOMETRY = "geom"
@@ -24,10 +24,9 @@ def geopackage(document: dict[str, Any], *, points: str, geographic: bool) -> by
 
     The promise is what describes each.
     """
-    try:
-        import pyogrio
-    except ModuleNotFoundError:
-        raise DataError("to: GeoPackages need the package pyogrio: pip install 'covey[geo]'") from None
+    need("geo", "to: a GeoPackage")
+    import pyogrio
+
     kinds: dict[str, list[dict[str, Any]]] = {}
     for feature in document["features"]:
         kinds.setdefault(feature["geometry"]["type"], []).append(feature)

@@ -23,8 +23,8 @@ METRES, MEAN, ROOT = KINDS = ("mean_m", "mean", "rms")  # the mean in metres; el
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """What distances are told in. size : of it, the half-width of the widest column's range; stretch : the part of that
-    which a half-width of each column is, so that squares stay finite whatever the bounds are.
+    """What distances are told in. size : how much of it the unit of distances is, in the column where it is most;
+    stretch : the part of that which it is in each column, so that squares stay finite whatever the bounds are.
 
     On a map (metres) columns other than longitude and latitude count 0: what is told is the way over the map.
     """
@@ -35,10 +35,18 @@ class Unit:
 
     @classmethod
     def of(
-        cls, columns: Sequence[str], middle: ArrayLike, half: ArrayLike, lon: str | None = None, lat: str | None = None
+        cls,
+        columns: Sequence[str],
+        middle: ArrayLike,
+        unit: ArrayLike,
+        reach: ArrayLike,
+        *,
+        lon: str | None = None,
+        lat: str | None = None,
     ) -> Unit:
-        metres = metres_of_half(columns, middle, half, lon, lat)
-        widths = np.asarray(half, dtype=np.float64) if metres is None else metres
+        """unit : what distances are measured in, of each column. reach : how many of them half of its range is."""
+        metres = metres_of_half(columns, middle, np.multiply(unit, reach), lon, lat)
+        widths = np.asarray(unit, dtype=np.float64) if metres is None else metres / np.asarray(reach)
         return cls(float(widths.max()), widths / widths.max(), metres is not None)
 
     def kind(self, objective: str) -> str:

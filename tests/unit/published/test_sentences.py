@@ -72,8 +72,8 @@ def test_words_say_what_is_stored(release):
 
 def test_the_scaled_cost_is_told_on_request_and_where_no_distance_is_known(release):
     said = (
-        "The k-means cost is about 1,234 (1,200 to 1,270; 9 times in 10), with half of each column's range as the "
-        "unit. Centres that were found on the same counts look a little better than they are."
+        "The k-means cost is about 1,234 (1,200 to 1,270; 9 times in 10), with half of lat's range as the unit. "
+        "Centres that were found on the same counts look a little better than they are."
     )
     assert of_costs(release, scaled=True)[-1] == said
     old = msgspec.structs.replace(release, errors=msgspec.structs.replace(KNOWN, distances=None))
@@ -167,7 +167,7 @@ def test_an_excess_is_never_said_without_its_condition(excess, words):
 def test_places_in_metres_on_a_map_and_in_units_elsewhere(release):
     assert places_in_words(release) == ["probably within 560 m", NOWHERE]
     elsewhere = msgspec.structs.replace(release, columns=["x", "y"])
-    assert places_in_words(elsewhere) == ["probably within 0.005 in x and 0.005 in y", NOWHERE]
+    assert places_in_words(elsewhere) == ["probably within 0.0067 in x and 0.005 in y", NOWHERE]
 
 
 def test_columns_that_are_no_degrees_have_no_metres(release):
@@ -191,7 +191,7 @@ def test_many_columns_are_told_by_their_ranges():
 def test_geojson_says_what_is_known_and_nothing_else(release):
     first, second = (each["properties"] for each in release.to_geojson()["features"])
     known = {name: value for name, value in first.items() if name not in ("cluster", "lon", "lat")}
-    assert known == {"size": 4120, "size_low": 3990, "size_high": 4250, "doubtful": False, "radius_m": 557}
+    assert known == {"size": 4120, "size_low": 3990, "size_high": 4250, "doubtful": False, "radius_m": 558}
     assert second["doubtful"] is True
     assert "radius_m" not in second
     bare = msgspec.structs.replace(release, errors=None, sizes=None)
@@ -233,7 +233,7 @@ def test_a_drawing_has_rings_whiskers_and_hollow_discs(release, monkeypatch):
     plane = Plane.of(release)
     draw_places(axes, release, plane)
     rings = [each for each in axes.patches if isinstance(each, Ellipse)]
-    assert {(round(each.width, 6), round(each.height, 6)) for each in rings} == {(0.01, 0.01)}
+    assert {(round(each.width, 6), round(each.height, 6)) for each in rings} == {(0.01321, 0.01)}  # of equal metres
     draw_centres(axes, release, plane, "AB")
     faces = [tuple(each.get_facecolor()[0][:3]) for each in axes.collections]
     assert faces[1] == (1.0, 1.0, 1.0) != faces[0]

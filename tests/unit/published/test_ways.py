@@ -41,11 +41,20 @@ def test_an_interval_of_a_release_holds_the_true_distance():
 
 
 def test_a_map_is_told_by_its_columns_and_by_no_other_names():
-    assert Unit.of(["lon", "lat"], [0, 60], [1, 1]).metres
-    assert not Unit.of(["lon", "lat"], [0, 60], [400, 1]).metres
-    assert Unit.of(["a", "b"], [0, 60], [1, 1], "a", "b").metres
-    over = Unit.of(["age", "lon", "lat"], [50, 0, 60], [50, 1, 1])
+    assert Unit.of(["lon", "lat"], [0, 60], [1, 1], [1, 1]).metres
+    assert not Unit.of(["lon", "lat"], [0, 60], [400, 1], [1, 1]).metres
+    assert Unit.of(["a", "b"], [0, 60], [1, 1], [1, 1], lon="a", lat="b").metres
+    over = Unit.of(["age", "lon", "lat"], [50, 0, 60], [50, 1, 1], [1, 1, 1])
     assert np.allclose(over.size * over.stretch, [0, METRES / 2, METRES])
+
+
+def test_columns_that_count_less_are_told_as_long_as_they_are():
+    """The unit of a column that counts half is twice as wide; a world that reaches its ends is a map all the same."""
+    half = Unit.of(["x", "y"], [0, 0], [1, 2], [1, 0.5])
+    assert np.allclose(half.size * half.stretch, [1, 2])
+    world = Unit.of(["lon", "lat"], [0, 0], [180, 180], [1, 0.5])
+    assert world.metres
+    assert np.allclose(world.size * world.stretch, 180 * METRES)
 
 
 def test_points_without_cells_tell_a_distance_with_their_spread():

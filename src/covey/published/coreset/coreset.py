@@ -24,7 +24,7 @@ from covey.post.errors.mixture import Places
 from covey.post.random import public_rng
 from covey.post.reduce import reduce_points
 from covey.public import Box
-from covey.published.certificate import Certificate, in_full, scale_of
+from covey.published.certificate import Certificate, in_full, reach_of, scale_of
 from covey.published.coreset import answers
 from covey.published.coreset.answers import Limits
 from covey.published.coreset.outputs import Outputs
@@ -115,7 +115,7 @@ class Coreset(Outputs):
                 "holds centres only, no coreset: fit PrivateCoreset (or `covey coreset`), or KMeans with "
                 'algorithm="grid", algorithm_params={"keep_synopsis": True}',
             )
-        points, cells = answers.grid_of(synopsis, *release.scale())
+        points, cells = answers.grid_of(synopsis, release.certificate.domain)
         weights = np.array(synopsis.counts) * synopsis.rows_per_count
         return cls(points, weights, cells=cells, noise=synopsis.noise, **made)
 
@@ -227,7 +227,7 @@ class Coreset(Outputs):
 
     def unit(self, lon: str | None = None, lat: str | None = None) -> Unit:
         """What distances are told in: metres on a map, else the units of the data."""
-        return Unit.of(self.columns, self._middle, self._half, lon, lat)
+        return Unit.of(self.columns, self._middle, self._half, reach_of(self.certificate.domain), lon=lon, lat=lat)
 
     def kmeans(self, k: int, *, starts: int = 30, random_state: int | None = None, **limits: Unpack[Limits]) -> Release:
         """k centres by k-means, for any k, as often as wanted: nothing further is spent.

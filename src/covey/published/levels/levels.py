@@ -119,7 +119,8 @@ class LevelSet:
             add_up(self.cells, laplace_variance(scale) / self.rates**2, cells).reshape(shape),
             widest.reshape(shape),
         )
-        return boxes_of(fine, whole=self.rows(level), whole_variance=self.rows_variance(level))
+        found = boxes_of(fine, whole=self.rows(level), whole_variance=self.rows_variance(level))
+        return found if self.domain.scale is None else found.within(self.domain.reach)
 
     @property
     def zoned(self) -> bool:
@@ -138,7 +139,7 @@ class LevelSet:
 
     def coreset(self, level: int, *, chosen: str = "on the slider") -> Coreset:
         """The boxes of a level as weighted points in the units of the data, with the noise of their counts."""
-        boxes, half = self.boxes(level), np.array(self.domain.half)
+        boxes, half = self.boxes(level), self.domain.unit
         return Coreset(
             boxes.points * half + np.array(self.domain.middle),
             boxes.counts,
@@ -161,7 +162,7 @@ class LevelSet:
         return Release(
             objective=objective,
             columns=list(self.columns),
-            centres=(centres * np.array(self.domain.half) + np.array(self.domain.middle)).tolist(),
+            centres=(centres * self.domain.unit + np.array(self.domain.middle)).tolist(),
             sizes=known.sizes.tolist(),
             certificate=self._certificate(level, chosen, k=k, **notes),
             errors=known.errors,
@@ -186,7 +187,7 @@ class LevelSet:
         if self.zoned:
             return Known(sizes, None, {"errors": ZONED})
         key = ("known", self._index(level), len(centres), objective)
-        unit = Unit.of(self.columns, self.domain.middle, self.domain.half)
+        unit = Unit.of(self.columns, self.domain.middle, self.domain.unit, self.domain.reach)
         return self._once(key, lambda: from_boxes(self.boxes(level), centres, unit, objective))
 
     def expected(self, level: int) -> dict[str, Any]:
