@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,9 +17,12 @@ SITE = ROOT / "docs" / "site"
 
 
 def sources(folder: Path) -> Path:
-    """The project as Sphinx reads it, in a folder where it may write."""
-    for name in ("docs", "src", "examples", "benchmarks", "tests", *(path.name for path in ROOT.glob("*.md"))):
-        (folder / name).symlink_to(ROOT / name)
+    """What Sphinx reads of the project, in a folder where it may write."""
+    for name in ("docs", "examples", "benchmarks", "src"):
+        left = ("*.py", "assets", "page", "__pycache__") if name == "src" else ("*.jsonl", "__pycache__")
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns(*left))
+    for path in (*ROOT.glob("*.md"), ROOT / "LICENSE", ROOT / "CITATION.cff"):
+        shutil.copy(path, folder)
     return folder
 
 

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from covey.geo.clock import AXES, hand, told
 from covey.text import number, paragraph, printable, show_table
 
 if TYPE_CHECKING:
@@ -45,6 +44,8 @@ def at_an_end(release: Release) -> list[str]:
 
 def _columns_at_an_end(release: Release) -> list[str]:
     """Columns in which centres of more than half of the rows are at an end of the range. Of what is released alone."""
+    from covey.geo.clock import hand
+
     sizes = [max(size, 0.0) for size in release.sizes or [1.0] * len(release.centres)]
     ends = zip(release.columns, *corners(release.certificate.domain), strict=True)
     return [
@@ -64,6 +65,7 @@ def show_centres(
     release: Release, *, unit: str = "rows", names: Sequence[str] | None = None, scaled: bool = False
 ) -> None:
     """The centres of a release and their noisy sizes, as a table, and how far off they may be."""
+    from covey.geo.clock import AXES, hand, told
     from covey.published.sentences import NOISE, centre_labels, places_in_words, sizes_in_words, words_of
 
     lower, upper = corners(release.certificate.domain)
