@@ -7,7 +7,6 @@ those of the fit: with every column scaled to [-1, 1] by the bounds (with the ra
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
@@ -25,11 +24,13 @@ from covey.post.errors.mixture import Places
 from covey.post.random import public_rng
 from covey.post.reduce import reduce_points
 from covey.public import Box
-from covey.published.certificate import Certificate, in_full, scale_of
+from covey.published.certificate import Certificate, in_full, reach_of, scale_of
 from covey.published.coreset import answers
 from covey.published.coreset.answers import Limits
+from covey.published.coreset.outputs import Outputs
 from covey.published.errors import BoxNoise
 from covey.published.release import Release
+from covey.published.ways import Unit
 
 if TYPE_CHECKING:
     from covey.published.coreset.compare import Alternative
@@ -38,7 +39,7 @@ Floats = NDArray[np.float64]
 MOST_ROWS = 1e40  # that a point may stand for: squares of squares of more overflow
 
 
-class Coreset:
+class Coreset(Outputs):
     """Points and weights that stand for the rows of a release, with its certificate, which covers everything here.
 
     `PrivateCoreset(...).fit(rows).coreset_` is one; each parameter is an attribute too.
@@ -210,10 +211,23 @@ class Coreset:
         chosen = check_objective(self.objective if objective is None else objective)
         return answers.difference_with_interval(self, centres, others, chosen)
 
-    def mean_way(self, centres: ArrayLike, *, lon: str | None = None, lat: str | None = None) -> Cost | None:
-        """The mean distance of a row to the nearest of the centres (k, d), straight over a map of two columns in
-        degrees: (metres, low, high, why), as `cost` tells it. None where the columns are no map."""
-        return answers.mean_way(self, centres, lon, lat)
+    def mean_way(
+        self,
+        centres: ArrayLike,
+        *,
+        objective: Objective | None = None,
+        lon: str | None = None,
+        lat: str | None = None,
+    ) -> Cost | None:
+        """How far a row is from the nearest of the centres (k, d), on average: (distance, low, high, why), as `cost`
+        tells it. In metres straight over the map where two columns are degrees; else in the units of the data, for
+        "k-means" the root of the mean square. None where noise left no rows."""
+        chosen = check_objective(self.objective if objective is None else objective)
+        return answers.mean_way(self, centres, chosen, self.unit(lon, lat))
+
+    def unit(self, lon: str | None = None, lat: str | None = None) -> Unit:
+        """What distances are told in: metres on a map, else the units of the data."""
+        return Unit.of(self.columns, self._middle, self._half, reach_of(self.certificate.domain), lon=lon, lat=lat)
 
     def kmeans(self, k: int, *, starts: int = 30, random_state: int | None = None, **limits: Unpack[Limits]) -> Release:
         """k centres by k-means, for any k, as often as wanted: nothing further is spent.
@@ -315,27 +329,6 @@ class Coreset:
         for batch in batches:
             stream.add(batch)
         return stream.result()
-
-    # --- files --------------------------------------------------------------------------------------------------------
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the coreset as .json or .parquet, whole or not at all; both are readable without Covey."""
-        from covey.published.coreset.files import save
-
-        save(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Coreset:
-        """Read a coreset that was saved, or a release that holds one."""
-        from covey.published.coreset.files import load
-
-        return load(path)
-
-    def to_geojson(self, *, lon: str | None = None, lat: str | None = None) -> dict[str, Any]:
-        """The points with their weights, for any map; negative weights are marked as such."""
-        from covey.published.coreset.files import to_geojson
-
-        return to_geojson(self, lon=lon, lat=lat)
 
     def _noted(self, **notes: Any) -> Certificate:
         return msgspec.structs.replace(self.certificate, parameters={**self.certificate.parameters, **notes})
