@@ -2,8 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Two workers for two cores: linear algebra with threads of its own in each would wait for the other's most of the time.
+PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-.PHONY: setup demo test lint audit bench clean studio studio-assets chromium java
+.PHONY: setup demo test lint audit bench clean studio studio-assets chromium java docs package lowest newest
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -26,7 +28,7 @@ demo: .venv/.demo
 # Downloads wait while the linters work.
 test: .venv/.dev
 	@$(MAKE) --no-print-directory --jobs=3 lint studio-assets chromium java
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow" --durations=15
+	$(PYTEST) --dist loadgroup -m "not slow" --durations=15
 
 # The studio's map library and outlines, from npm; without npm the page shows its scatter view.
 studio-assets: | .venv/bin/python
@@ -51,8 +53,8 @@ lint: .venv/.dev
 
 # The slow tests, then every attack at full size: one to two hours on two cores. Interrupted, it goes on where it was.
 audit: .venv/.dev studio-assets chromium java
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m slow
-	$(BIN)/python -m pytest -n 2 --hypothesis-profile explore tests/property
+	$(PYTEST) --dist loadgroup -m slow
+	$(PYTEST) --hypothesis-profile explore tests/property
 	$(BIN)/covey audit --full --out docs/audit --resume
 	$(BIN)/python tests/statistical/full.py --out docs/audit/noise.json
 	$(BIN)/python tests/faults/full.py --kills 500 --out docs/audit/faults.json
@@ -62,8 +64,32 @@ bench: .venv/.dev
 	$(BIN)/python benchmarks/noise.py
 	$(BIN)/covey bench speed --out benchmarks/results/speed.json
 
+# Just what the site needs, and then the site: offline, strict, into site/. Examples run again only when they changed.
+.venv/.docs: pyproject.toml | .venv/bin/python
+	$(PIP) -e ".[docs]"
+	@touch $@
+
+docs: .venv/.docs
+	$(BIN)/python -m sphinx -W -E --keep-going -q -c docs/site -d build/doctrees . site
+	@echo "site/index.html"
+
+# The wheel and the source distribution, with the studio's map.
+package: .venv/.dev studio-assets
+	$(BIN)/python -m build --no-isolation --outdir dist .
+
+# A chosen part of the tests with the lowest versions that pyproject.toml allows, and with the newest that there are.
+VERSIONED = tests/unit/test_estimator.py tests/unit/cli/test_cli.py tests/unit/cli/test_cli_files.py tests/unit/cli/test_complete.py \
+  tests/unit/private/test_formats.py tests/unit/private/test_files.py tests/unit/private/test_excel_files.py \
+  tests/unit/private/test_frames_of_others.py tests/unit/private/test_points.py tests/unit/published tests/unit/studio/test_studio_flow.py
+lowest newest:
+	$(PYTHON) -m venv .venv-$@
+	.venv-$@/bin/python scripts/versions.py $@ > .venv-$@/constraints.txt
+	.venv-$@/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-$@/constraints.txt ".[versions]"
+	.venv-$@/bin/python -m pytest -q -n 2 -p no:cacheprovider --disable-warnings -m "not slow" $(VERSIONED)
+	.venv-$@/bin/python scripts/versions.py table > benchmarks/results/versions/$@.md
+
 studio: .venv/.dev studio-assets
 	$(BIN)/covey studio --demo
 
 clean:
-	rm -rf .venv build dist demo-output src/covey/studio/assets .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest .venv-newest site build dist demo-output src/covey/studio/assets .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -60,12 +60,12 @@ def measured(load: Workload, epsilon: float) -> dict[str, float]:
                 for run in range(RUNS)
             ]
         )
-        for way in ("grid", "forced")
+        for way in ("grid", "hybrid, forced")
     }
     printed = LEFT * epsilon >= hybrid_threshold(d=load.domain.dimension, **known)
     expected = round_pays(load.domain, epsilon=LEFT * epsilon, **known)
     taken = {"never": False, "always": True, "printed": printed, "expected": expected}
-    return {rule: float(costs["forced" if made else "grid"]) for rule, made in taken.items()}
+    return {rule: float(costs["hybrid, forced" if made else "grid"]) for rule, made in taken.items()}
 
 
 def main() -> None:

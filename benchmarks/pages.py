@@ -19,6 +19,8 @@ from typing import Any
 import click
 
 from covey.bench.harness import markdown_table
+from covey.bench.peers.figures import PEERS, PUBLISHED, VERSIONS
+from covey.bench.su16 import page as su16
 from covey.bench.utility.report import geometric_mean
 from covey.files import write_whole
 from covey.theory.group import group_privacy
@@ -92,6 +94,106 @@ def utility_sentence() -> str:
         f"On the {len({cell['set'] for cell in cells})} sets of the benchmark, private centres cost {more} more than "
         f"ordinary k-means at ε = 1, 0.5 and 0.1 (geometric means, {min(runs)} runs each, δ = n^-1.5)."
     )
+
+
+def measured() -> list[dict[str, Any]]:
+    """Every document of `covey bench utility` among the results, on the real sets, for k-means."""
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((RESULTS / "utility").glob("*.json"))]
+    return [each for each in found if each["objective"] == "k-means" and not each["quick"]]
+
+
+def entries() -> list[dict[str, Any]]:
+    """What a leaderboard compares: measured systems and published figures, each with its ratios by (set, epsilon)."""
+    found = []
+    for each in measured():
+        cells = [cell for cell in each["cells"] if "ratio" in cell]
+        found.append(
+            {
+                "system": f"`{each['label']}`",
+                "version": each.get("version") or f"covey {each['machine']['covey']}",
+                "promise": "ε" if each["pure"] else "ε, δ = n^-1.5",
+                "runs": f"{min(cell['runs'] for cell in cells)}",
+                "ratios": {(cell["set"], cell["epsilon"]): cell["ratio"] for cell in cells},
+            }
+        )
+    for peer in PEERS:
+        ratios = {(name, e): by[peer] for name, levels in PUBLISHED.items() for e, by in levels.items()}
+        promise, runs = ("ε", "3") if peer == "IBM" else ("ε, δ = n^-1.5", "3" if peer == "Google" else "6")
+        found.append(
+            {
+                "system": f"{peer} (published)",
+                "version": VERSIONS[peer],
+                "promise": promise,
+                "runs": runs,
+                "ratios": ratios,
+            }
+        )
+    return found
+
+
+def shared_sets() -> tuple[list[str], list[float]]:
+    """The sets and epsilons that all of them were measured at."""
+    common = set.intersection(*(set(each["ratios"]) for each in entries()))
+    return sorted({name for name, _ in common}), sorted({epsilon for _, epsilon in common})
+
+
+def leaderboard() -> str:
+    """Geometric means over the shared sets, the lowest at the largest shared epsilon first."""
+    names, epsilons = shared_sets()
+    rows = []
+    for each in entries():
+        means = [geometric_mean([each["ratios"][name, epsilon] for name in names]) or 0.0 for epsilon in epsilons]
+        own = len({name for name, _ in each["ratios"]})
+        words = [each["system"], each["version"], each["promise"], each["runs"], str(own)]
+        rows.append((means[::-1], [*words, *(f"{mean:.2f}" for mean in means)]))
+    heads = ["system", "version", "promise", "runs", "sets", *(f"ε = {epsilon:g}" for epsilon in epsilons)]
+    return markdown_table(heads, [row for _, row in sorted(rows)])
+
+
+def leaderboard_sentence() -> str:
+    names, _ = shared_sets()
+    return f"Means are over the {len(names)} sets that all of them were measured on: {listed(names)}."
+
+
+# --- audits of others -------------------------------------------------------------------------------------------------
+
+
+def others() -> str:
+    """Proven lower bounds on what a system from outside spends, next to what it was asked for."""
+    cells = [cell for run in ("two", "one") for cell in results(f"others/{run}/results.json")["cells"]]
+    rows = [
+        [
+            str(cell["k"]),
+            str(cell["columns"]),
+            f"{cell['claimed']:g}",
+            f"{cell['lower']:.2f}",
+            cell["event"].partition(",")[0],
+            f"{cell['hits']:,} and {cell['others']:,} of {cell['trials']:,}",
+            "**leak**" if cell["failed"] else "none found",
+        ]
+        for cell in cells
+    ]
+    heads = ["k", "columns", "ε asked for", "ε, at least", "event", "how often, on either neighbour", "finding"]
+    return markdown_table(heads, rows)
+
+
+def others_sentence() -> str:
+    about = [results(f"others/{run}/results.json")["about"] for run in ("two", "one")]
+    versions = about[0]["packages"]
+    named = listed(f"{name} {versions[name]}" for name in ("diffprivlib", "scikit-learn", "numpy"))
+    return (
+        f"{named}; {about[0]['fits_of_each_neighbour']:,} fits of each neighbour, half of which chose the event and "
+        f"half of which prove. All bounds of a command hold at once with confidence {about[0]['confidence']:.0%}."
+    )
+
+
+def others_budget() -> str:
+    """What the mechanisms of one fit are told, with one centre and epsilon = 1."""
+    rows = [
+        [str(row["columns"]), f"{row['count']:.4f}", f"{row['column']:.4f}", str(row["rounds"]), f"{row['spent']:.3f}"]
+        for row in results("others/budget.json")["rows"]
+    ]
+    return markdown_table(["columns", "ε of a count", "ε of a column's sum", "rounds", "together"], rows)
 
 
 # --- the forecast -----------------------------------------------------------------------------------------------------
@@ -211,25 +313,8 @@ def group_sentence() -> str:
     )
 
 
-def su16_sets() -> str:
-    rows = [
-        [
-            each["name"],
-            f"{each['rows_in_the_paper']:,}",
-            f"{each['rows']:,}",
-            str(each["d"]),
-            str(each["k"]),
-            f"{each['baseline']:.5f}",
-            each["stands_in"] or "the same rows",
-        ]
-        for each in results("su16/results.json")["sets"]
-    ]
-    return markdown_table(["set", "rows in the paper", "rows here", "d", "k", "baseline", "what the rows are"], rows)
-
-
-def su16_tally() -> str:
-    claims = results("su16/results.json")["claims"]
-    return f"**{sum(each['reproduced'] for each in claims)} of {len(claims)} statements were reproduced.**"
+def of_su16(view: Callable[[Any], str]) -> Callable[[], str]:
+    return lambda: view(results("su16/results.json"))
 
 
 def ipsn17_runs() -> str:
@@ -254,6 +339,11 @@ VIEWS: dict[str, Callable[[], str]] = {
     "zones": zones,
     "utility": utility,
     "utility-sentence": utility_sentence,
+    "leaderboard": leaderboard,
+    "leaderboard-sentence": leaderboard_sentence,
+    "others": others,
+    "others-sentence": others_sentence,
+    "others-budget": others_budget,
     "forecast": forecast,
     "forecast-sentence": forecast_sentence,
     "files": files,
@@ -264,8 +354,7 @@ VIEWS: dict[str, Callable[[], str]] = {
     "group": group,
     "group-sentence": group_sentence,
     "ipsn17-runs": ipsn17_runs,
-    "su16-sets": su16_sets,
-    "su16-tally": su16_tally,
+    **{name: of_su16(view) for name, view in su16.VIEWS.items()},
 }
 
 

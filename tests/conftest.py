@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -26,12 +27,13 @@ settings.register_profile("explore", deadline=None, suppress_health_check=SLOWLY
 settings.register_profile("covey", settings.get_profile("explore"), derandomize=True)  # what fails, fails again
 settings.load_profile("covey")
 
-TOGETHER = re.compile(r"tests/(?:browser/test_studio_|unit/studio/test_studio_server)\w*\.py")  # one server or browser
+ONCE = re.compile(r'scope="module"|^from studio_page', re.MULTILINE)  # files that make something for all their tests
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """Tests named after Spark run on one worker, which starts one JVM, and first; some files stay together as well.
+    """What is made once is made by one worker: tests named after Spark, which start one JVM, files with fixtures of
+    their own, and the cases of a test stay together. The largest of these units come first.
 
     The marks `xdist_group` would say so, but from pytest 9.2 on they are ignored without a word (pytest-xdist #1386).
     """
@@ -39,10 +41,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
         return None
     from xdist.scheduler import LoadScopeScheduling
 
-    class Scheduling(LoadScopeScheduling):  # units of many tests come first
+    @cache
+    def whole(file: str) -> bool:
+        return ONCE.search((config.rootpath / file).read_text(encoding="utf-8")) is not None
+
+    class Scheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            file = TOGETHER.match(nodeid)
-            return "spark" if "spark" in nodeid.lower() else file[0] if file else nodeid
+            if "spark" in nodeid.lower():
+                return "spark"
+            file = nodeid.partition("::")[0]
+            return file if whole(file) else nodeid.partition("[")[0]
 
     return Scheduling(config, log)
 

@@ -29,6 +29,7 @@ from covey.published.coreset.files import to_json as coreset_json
 from covey.published.coreset.files import to_parquet
 from covey.published.draw import coreset_plot
 from covey.published.levels.files import to_json as levels_json
+from elsewhere import offered
 from leaving import Fields, joined, of_json, of_parquet, of_png, of_report, of_steps, of_text
 from studio_client import asking
 
@@ -249,6 +250,12 @@ def commands(town: Town, folder: Path) -> Fields:
         )
 
 
+def from_outside(town: Town, folder: Path) -> Fields:
+    """A fit with an algorithm that another package offers."""
+    with offered() as name:
+        return one_fit(town, folder, algorithm=name)
+
+
 def _cases() -> Iterator[tuple[str, Case]]:
     for name, row in ALGORITHMS.items():
         for objective, relation in itertools.product(row.objectives, map(str, row.neighbours)):
@@ -278,6 +285,7 @@ def _cases() -> Iterator[tuple[str, Case]]:
     yield "all errors", Case(partial(on_map, errors="full"))
     yield "no errors", Case(partial(on_map, errors="none"))
     yield "a map with a ledger", Case(partial(on_map, choice="asked for on Monday"))
+    yield "an algorithm from outside", Case(from_outside)
     yield "zones", Case(partial(on_map, zones=ZONES, delta=1e-6, algorithm="max-cover"))
     yield "people", Case(partial(on_map, person="who", rows_per_person=2, sample=0.5))
     yield (

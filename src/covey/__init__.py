@@ -10,6 +10,7 @@ from covey.errors import (
     DataError,
     FormatError,
     LedgerError,
+    MissingError,
     NotNumericError,
     ParameterError,
     PrivacyWarning,
@@ -19,12 +20,14 @@ if TYPE_CHECKING:
     from covey.budget.ledger.ledger import Ledger
     from covey.estimators import KMeans, KMedian, PrivateCoreset
     from covey.files import File
+    from covey.fit.pipelines import check_pipeline
     from covey.fit.zones import Zones
     from covey.public import Ball, Box, Neighbours, Person
     from covey.published.certificate import Certificate
     from covey.published.coreset.coreset import Coreset
     from covey.published.coreset.merge import CoresetStream
     from covey.published.release import Release
+    from covey.theory.plan import plan
     from covey.theory.truthful import truthful_bound
 
 __version__ = "0.1.0"
@@ -44,6 +47,7 @@ __all__ = [
     "KMedian",
     "Ledger",
     "LedgerError",
+    "MissingError",
     "Neighbours",
     "NotNumericError",
     "ParameterError",
@@ -52,6 +56,8 @@ __all__ = [
     "PrivateCoreset",
     "Release",
     "Zones",
+    "check_pipeline",
+    "plan",
     "truthful_bound",
 ]
 
@@ -70,6 +76,8 @@ _HOMES = {  # imported when first used, so that `covey --help` does not wait for
     "PrivateCoreset": "covey.estimators",
     "Release": "covey.published.release",
     "Zones": "covey.fit.zones",
+    "check_pipeline": "covey.fit.pipelines",
+    "plan": "covey.theory.plan",
     "truthful_bound": "covey.theory.truthful",
 }
 

@@ -15,7 +15,7 @@ from typing import Any, Union, get_args, get_origin
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from covey.errors import ParameterError
+from covey.errors import DataError, ParameterError
 from covey.events import exactly
 
 Floats = NDArray[np.float64]
@@ -310,3 +310,12 @@ def _between_corners(bounds: Any, width: int) -> list[tuple[Any, Any]]:
         )
     lower, upper = (np.broadcast_to(each, (width,)).tolist() for each in ends)
     return list(zip(lower, upper, strict=True))
+
+
+def check_columns(wanted: Sequence[str], names: Sequence[str]) -> None:
+    """Refuse columns that the data does not have, or has twice."""
+    for column in wanted:
+        if column not in names:
+            raise DataError(f"bounds: {no_column(column, names)}")
+        if list(names).count(column) > 1:
+            raise DataError(f"bounds: the data has more than one column {column!r}; rename one")

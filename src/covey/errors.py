@@ -6,7 +6,8 @@
     │   └── NotNumericError (TypeError)    a column is not a column of numbers
     ├── BudgetError                        not enough privacy budget, or more drawn than was reserved
     ├── LedgerError                        a ledger is missing, foreign, changed, truncated or behind its anchor
-    └── FormatError         (ValueError)   a file is not a Covey document, or of another version
+    ├── FormatError         (ValueError)   a file is not a Covey document, or of another version
+    └── MissingError        (ImportError)  a library of an extra is not installed
 
     PrivacyWarning          (UserWarning)  allowed, but probably not meant; turn it into an error to be stopped
 
@@ -15,8 +16,17 @@ The command line turns each of them into one line on stderr and exit code 2.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+EXTRAS = {  # the libraries that each extra of Covey brings: pip install 'covey[plot]'
+    "excel": ("python_calamine",),
+    "geo": ("pyogrio",),
+    "plot": ("matplotlib",),
+    "spark": ("pyspark", "pandas"),
+    "studio": ("fastapi", "uvicorn"),
+}
 
 
 class CoveyError(Exception):
@@ -60,8 +70,20 @@ class FormatError(CoveyError, ValueError):
     """A file is not a Covey document, or one of another version."""
 
 
+class MissingError(CoveyError, ImportError):
+    """A library that an extra of Covey brings is not installed; the message says how to install it."""
+
+
 class PrivacyWarning(UserWarning):
     """What was asked for, or released, is allowed but protects less, or tells less, than people expect."""
+
+
+def need(extra: str, what: str) -> None:
+    """Refuse what needs an extra that is not installed, by its name: before a charge, and before long work."""
+    for library in EXTRAS[extra]:
+        if find_spec(library) is None:
+            package = library.replace("_", "-")
+            raise MissingError(f"{what} needs {package}, which is not installed: pip install 'covey[{extra}]'")
 
 
 def place_of(error: BaseException, *, otherwise: str) -> str:

@@ -16,14 +16,16 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from covey.algorithms.coreset_methods import coreset_algorithm
-from covey.checks import refuse_arguments
+from covey.checks import check_columns, refuse_arguments
 from covey.errors import DataError, LedgerError
-from covey.fit.caution import warn_after, warn_without_ledger
+from covey.fit.caution import no_score, warn_after, warn_without_ledger
 from covey.fit.fit import fit
+from covey.geo.clock import source_of
+from covey.geo.metric import measured
 from covey.private.lattice import to_lattice
-from covey.private.opening import open_data, open_once, whose, with_ids
+from covey.private.opening import check_names, open_data, open_once, whose, with_ids
 from covey.private.tables.frames import open_table
-from covey.public import Person, check_columns, resolve_bounds
+from covey.public import Person
 from covey.published.coreset.coreset import Coreset
 from covey.queries.voronoi import nearest
 from covey.terminal import progress_bar, say
@@ -38,9 +40,11 @@ class _Private(BaseEstimator):
     bounds: Any
     person: str | None
     rows_per_person: int | str
+    scale: Any
     engine: str
     progress: bool
     verbose: int
+    score = no_score
 
     def __new__(cls, *given: Any, **named: Any) -> Self:  # noqa: ARG004
         if "neighbors" in named:
@@ -53,9 +57,8 @@ class _Private(BaseEstimator):
 
     def _fit(self, X: Any, person: Any, more: dict[str, Any], **own: Any) -> None:
         refuse_arguments(f"{type(self).__name__}.fit()", more)
-        names = getattr(X, "columns", ()) if hasattr(X, "iloc") else ()  # those of pandas may be anything
-        if self._all_columns() and len({isinstance(name, str) for name in names}) > 1:
-            raise DataError("data: some names of columns are text and some are not; scikit-learn takes all or none")
+        if self._all_columns():
+            check_names(X)
         shared = {name: value for name, value in self.get_params(deep=False).items() if name not in OWN}
         if shared["ledger"] is None and shared["random_state"] is None:
             warn_without_ledger()
@@ -68,9 +71,8 @@ class _Private(BaseEstimator):
                 self.release_ = error.release
             raise
         warn_after(self.release_)
-        table = open_data(source, engine=self.engine)
-        names, width = Person(shared["person"], self.rows_per_person).columns_of(table.names, table.width)
-        self._domain = resolve_bounds(self.bounds, names=names, width=width)
+        table, who = open_data(source, engine=self.engine), Person(shared["person"], self.rows_per_person)
+        self._domain = measured(self.bounds, self.scale, person=who, names=table.names, width=table.width)
         plain = shared["person"] is None and not isinstance(X, str | PathLike) and table.local and table.as_given
         if self._all_columns() and plain:
             validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
@@ -111,6 +113,8 @@ class _Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         rows_per_person: int | str = 1,
         zones: Any = None,
         sample: Any = None,
+        missing: str = "middle",
+        scale: Any = None,
         ledger: Any = None,
         dataset: str | None = None,
         engine: str = "auto",
@@ -140,7 +144,8 @@ class _Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     def predict(self, X: Any) -> NDArray[np.intp]:
         """The nearest centre of each of the caller's own rows: ordinary computation, no privacy needed or given."""
         check_is_fitted(self)
-        labels = [nearest(rows, self._lattice_centres()) for rows in self._lattice_rows(X)]
+        centres = self._domain.snap(self._domain.to_lattice(self.cluster_centers_))
+        labels = [nearest(rows, centres) for rows in self._lattice_rows(X)]
         return np.concatenate(labels) if labels else np.empty(0, dtype=np.intp)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
@@ -152,15 +157,11 @@ class _Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         blocks = [cdist(self._domain.from_lattice(rows.T), self.cluster_centers_) for rows in self._lattice_rows(X)]
         return np.concatenate(blocks) if blocks else np.empty((0, len(self.cluster_centers_)))
 
-    def _lattice_centres(self) -> NDArray[np.int64]:
-        scaled = (self.cluster_centers_ - np.array(self._domain.middle)) / np.array(self._domain.half)
-        return self._domain.snap(scaled * self._domain.limit)
-
     def _lattice_rows(self, X: Any) -> list[NDArray[np.int32]]:
         table = open_table(X)
         names = self._domain.columns if table.names is not None else None
         if names is not None and not self._all_columns():
-            check_columns(names, table.names or ())
+            check_columns([*map(source_of, names)], table.names or ())
         elif isinstance(X, str | PathLike) or not table.as_given or table.width != self.n_features_in_:
             if table.width != self.n_features_in_:
                 raise DataError(
@@ -207,9 +208,12 @@ class KMeans(_Clusterer):
         Regions whose rows are promised more: GeoJSON (a document or the path of a file) with a property epsilon for
         each polygon, or pairs of a `Box` and an epsilon. Rows in them are kept in part: docs/guide/zones.md.
     sample : float, int, str or None, default=None
-        Fit a random sample, in time that does not grow with the number of rows: a rate such as 0.01, a whole number of
-        rows, "auto" (as many as an error of 5% allows) or "auto:0.02". Epsilon holds for all rows; sizes and weights
-        are scaled to all rows.
+        Fit a random sample: a rate such as 0.01, a whole number of rows, "auto" (as many as an error of 5% allows) or
+        "auto:0.02". Epsilon holds for all rows; sizes and weights are scaled to all rows.
+    missing : {'middle', 'drop'}, default='middle'
+        Move a missing value to the middle of its column's range, or leave its row out (not under replace-one).
+    scale : dict, sequence of numbers, or None, default=None
+        How many times a column's distance counts, {"age": 2} or a number for each column: docs/guide/columns.md.
     ledger : Ledger, path, or None, default=None
         What the fit is charged to, before a row is read; None for a ledger that ends with the fit.
     dataset : str or None, default=None
@@ -218,10 +222,9 @@ class KMeans(_Clusterer):
         Where the rows are worked on; "files" streams them, for files larger than memory.
     errors : {'quick', 'full', 'none'}, default='quick'
         What the release says of its own errors, all of it free: "quick" of sizes and costs; "full" of places and of the
-        extra cost too, by reruns of the fit on made-up rows, which take a second or two; "none" nothing.
+        extra cost too, by reruns on made-up rows, a second or two; "none" nothing.
     random_state : int, numpy random generator, or None, default=None
-        None draws all noise from the operating system. A seed makes the fit reproducible and **not private**; the
-        certificate says so.
+        None draws noise from the operating system. A seed makes the fit reproducible, and **not private**.
     progress : bool, default=False
         Show a progress bar on a terminal.
     verbose : int, default=0
@@ -233,26 +236,21 @@ class KMeans(_Clusterer):
         The private centres, in the units of the data.
     release_ : Release
         Centres, noisy sizes and the certificate.
-    n_features_in_ : int
-        The number of columns that were used.
-    feature_names_in_ : array of str
-        Their names, where they have some.
+    n_features_in_, feature_names_in_ : int, array of str
+        The number of columns that were used, and their names, where they have some.
 
     Notes
     -----
-    There is no labels_, inertia_ or number of rows: anything derived from the rows without noise would leak. `predict`
-    is ordinary computation on rows that the caller has.
+    There is no `labels_`, `inertia_` or number of rows: anything derived from the rows without noise would leak.
+    `predict` is ordinary computation on rows that the caller has.
 
     Examples
     --------
     >>> import numpy as np
     >>> from covey import Box, KMeans
     >>> rows = np.random.default_rng().normal(size=(10_000, 2))  # yours go here
-    >>> model = KMeans(n_clusters=3, epsilon=1.0, bounds=Box((-4, 4), (-4, 4))).fit(rows)
-    >>> model.cluster_centers_.shape
+    >>> KMeans(n_clusters=3, epsilon=1.0, bounds=Box((-4, 4), (-4, 4))).fit(rows).cluster_centers_.shape
     (3, 2)
-    >>> model.release_.certificate.epsilon
-    1.0
     """
 
     _objective = "k-means"
@@ -331,6 +329,8 @@ class PrivateCoreset(_Private):
         rows_per_person: int | str = 1,
         zones: Any = None,
         sample: Any = None,
+        missing: str = "middle",
+        scale: Any = None,
         ledger: Any = None,
         dataset: str | None = None,
         engine: str = "auto",

@@ -14,6 +14,7 @@ from covey.errors import DataError, LedgerError, ParameterError
 
 MOST_TITLE_LINES = 10_000
 UNICODE = ("utf-8", "utf-16", "utf-16-le", "utf-16-be")
+LETTERS = bytes(range(256)) + b"\x1b$B0!~{0!~}\\x41\\u0041+AGE-"  # and what begins or means more in some encodings
 ROOM = 2**15  # for the entries of a charge and its release, and what undoes them
 
 
@@ -95,7 +96,8 @@ def _encoding(name: Any) -> str:
     """The name that Python has for an encoding of which every letter can be read by itself."""
     try:
         known = codecs.lookup(name).name.removesuffix("-sig")
-        single = known in UNICODE or len(bytes(range(256)).decode(known, "replace")) == 256
+        apart = "".join(bytes([each]).decode(known, "replace") for each in LETTERS)
+        single = known in UNICODE or LETTERS.decode(known, "replace") == apart
     except (LookupError, TypeError, ValueError, UnicodeError):
         single = False
     if not single:

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from covey.checks import column_ranges, no_column
-from covey.errors import DataError, ParameterError
+from covey.checks import check_columns, column_ranges, no_column
+from covey.errors import ParameterError
 from covey.events import Neighbours as Neighbours
 from covey.events import exactly
 
@@ -108,7 +108,7 @@ class Box:
 
     Rows outside are moved to the nearest point of the box. Take the ranges from what is known without looking at
     the rows (a map's edge, a sensor's limits): bounds computed from the rows are a leak that no noise repairs.
-    Distances are measured with every column scaled to [-1, 1].
+    Distances are measured with every column scaled to [-1, 1], but for longitude and latitude, whose metres are equal.
 
     Parameters
     ----------
@@ -228,15 +228,6 @@ class Ball:
         )
 
 
-def check_columns(wanted: Sequence[str], names: Sequence[str]) -> None:
-    """Refuse columns that the data does not have, or has twice."""
-    for column in wanted:
-        if column not in names:
-            raise DataError(f"bounds: {no_column(column, names)}")
-        if list(names).count(column) > 1:
-            raise DataError(f"bounds: the data has more than one column {column!r}; rename one")
-
-
 @dataclass(frozen=True)
 class Domain:
     """A box or a ball whose columns are known, with its integer lattice.
@@ -244,12 +235,18 @@ class Domain:
     Lattice coordinates are signed integers of at most `limit` = 2^(bits-1) - 1 in absolute value; `limit` stands for
     the edge of the box, or the radius of the ball. `bits` follows from the public dimension: 2·bits + log2(d) <= 52,
     so that squared distances between lattice points are exact in float64.
+
+    middle, half : of every column's range. scale : how much each column counts in distances, the largest of them 1, and
+    what part of the lattice's cube it takes; None where all count the same. metres : whether longitude and latitude
+    count in equal metres (geo/metric.py).
     """
 
     middle: tuple[float, ...]
     half: tuple[float, ...]
     columns: tuple[str, ...] | None = None
     ball: bool = False
+    scale: tuple[float, ...] | None = None
+    metres: bool = False
 
     def __post_init__(self) -> None:
         try:
@@ -287,14 +284,29 @@ class Domain:
 
     @property
     def corners(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The lower and upper corner of the domain's cube, in lattice units."""
-        edge = np.full(self.dimension, float(self.limit))
+        """The lower and upper corner of the box, or of a ball's cube, in lattice units."""
+        edge = self.reach * self.limit
         return -edge, edge
+
+    @property
+    def reach(self) -> NDArray[np.float64]:
+        """How far the columns' ranges reach in the lattice's cube [-1, 1]^d."""
+        return np.ones(self.dimension) if self.scale is None else np.array(self.scale)
+
+    @property
+    def unit(self) -> NDArray[np.float64]:
+        """How much of each column is as far as half of the lattice's cube: what distances are measured in."""
+        return np.asarray(np.array(self.half) / self.reach)
+
+    def to_lattice(self, points: ArrayLike) -> NDArray[np.float64]:
+        """Lattice coordinates of (n, d) public points in user coordinates: neither rounded nor kept in the domain."""
+        away = np.asarray(points, dtype=np.float64) - np.array(self.middle)
+        return np.asarray(away / self.unit * self.limit)
 
     def from_lattice(self, points: ArrayLike) -> NDArray[np.float64]:
         """User coordinates of (n, d) lattice points, which need not be integers."""
         scaled = np.asarray(points, dtype=np.float64) / self.limit
-        return np.asarray(np.array(self.middle) + np.array(self.half) * scaled, dtype=np.float64)
+        return np.asarray(np.array(self.middle) + self.unit * scaled, dtype=np.float64)
 
     def snap(self, points: ArrayLike) -> NDArray[np.int64]:
         """The nearest lattice points of (n, d) public points given in lattice units, kept in the domain's cube.
@@ -312,6 +324,8 @@ class Domain:
             "type": "box",
             "lower": [m - h for m, h in zip(self.middle, self.half, strict=True)],
             "upper": [m + h for m, h in zip(self.middle, self.half, strict=True)],
+            **({} if self.scale is None else {"scale": list(self.scale)}),
+            **({"equal_metres": True} if self.metres else {}),
         }
 
 

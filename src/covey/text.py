@@ -13,6 +13,25 @@ _UP = Context(prec=2, rounding=ROUND_CEILING)
 WIDTH = 88  # of paragraphs in a pipe, and the most on a terminal
 
 
+COMMANDS = {  # what a message for Python says, as the command line knows it
+    "`Ledger.create`": "`covey ledger init`",
+    "`Ledger.add`": "`covey ledger add`",
+    "`Ledger.datasets`": "`covey ledger show`",
+    "`Ledger.entries`": "`covey ledger show`",
+    "`Ledger.renew_anchor`": "`covey ledger renew-anchor`",
+    "`Ledger.converting`": "--convert",
+    "`extent='30km'`": "--extent 30km",
+    "`bounds={'lon': (LOW, HIGH), 'lat': (LOW, HIGH)}`": "--bounds lon=LOW:HIGH,lat=LOW:HIGH",
+}
+
+
+def in_commands(message: str) -> str:
+    """A message for people at the command line, or at a page that it serves: commands where it names calls."""
+    for call, command in COMMANDS.items():
+        message = message.replace(call, command)
+    return message
+
+
 def printable(text: object) -> str:
     """One line without control characters: names and paths come from files and may hold terminal codes."""
     line = " ".join(str(text).split())
@@ -31,13 +50,20 @@ def show_table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, righ
     if sys.stdout.isatty():
         _draw(head, body, right)
         return
+    sys.stdout.write("".join(f"{line}\n" for line in aligned(head, body, right)))
+
+
+def aligned(head: Sequence[str], body: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:
+    """The lines of a table in plain text."""
     widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
+    lines = []
     for row in (head, ["-" * width for width in widths], *body):
         cells = (
             cell.rjust(width) if i in right else cell.ljust(width)
             for i, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
-        sys.stdout.write("  ".join(cells).rstrip() + "\n")
+        lines.append("  ".join(cells).rstrip())
+    return lines
 
 
 def _draw(head: list[str], body: list[list[str]], right: Sequence[int]) -> None:

@@ -40,6 +40,8 @@ OTHER = {
     "objective": "k-median",
     "neighbours": "replace-one",
     "sample": 0.5,
+    "missing": "drop",
+    "scale": [1, 2],
     "random_state": 3,
     "errors": "none",
     "choice": "asked for with sight of raw data",

@@ -15,7 +15,7 @@ from covey.algorithms.kit import Outcome
 from covey.algorithms.registry import ALGORITHMS, Algorithm
 from covey.audit import targets
 from covey.audit.families import FAMILIES
-from covey.audit.replay import FULL_SEEDS, cases, record_pair, replay_pair, run
+from covey.audit.replay import FULL_SEEDS, cases, moved, record_pair, replay_pair, run
 from covey.audit.tape import Diverged, described, matched
 from covey.audit.watch import VERBS, Watched
 from covey.budget.accounting.plan import Plan
@@ -51,6 +51,27 @@ def check(results):
 @pytest.mark.parametrize(("name", "relation"), CASES, ids=str)
 def test_on_neighbours_the_same_questions_are_asked_and_no_answer_moves_too_far(name, relation):
     check(run([name], seeds=1, relations=[relation]))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", ["lloyd", "grid"])
+@pytest.mark.parametrize("family", ["NaN, inf, -0.0", "a person beyond the cap", "corner to corner"])
+def test_the_same_where_rows_with_missing_values_are_left_out_and_columns_count_unequally(name, family, seed):
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(1, 4))
+    units = {"missing": "drop", "scale": [1.0, *rng.uniform(0.05, 1.0, d - 1)]}
+
+    def make(rng, _, seed):
+        pair = BY_NAME[family].make(rng, d, seed)
+        pair.rows[rng.random(pair.rows.shape) < 0.1] = np.nan
+        return replace(pair, persons=np.where(rng.random(pair.persons.shape) < 0.2, np.nan, pair.persons))
+
+    hard = replace(BY_NAME[family], make=make)
+    first, second, rows = record_pair(name, ADD, hard, seed, bounds=(-1, 1), **units)
+    assert [first.crashed, second.crashed] == [False, False]
+    assert any(step.kind for step in first.steps)
+    for ours, theirs in zip(first.steps, second.steps, strict=True):
+        assert not ours.kind or not moved(ours, theirs, ADD, rows)[1]
 
 
 @pytest.mark.slow

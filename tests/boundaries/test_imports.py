@@ -34,7 +34,7 @@ LAYERS = {  # an import goes down: to a lower number, or to a file of its own fo
     "cli": 8,
 }
 BASE = ("errors", "events", "checks", "public", "text", "files", "terminal")  # layer 0, in this order
-DOORWAYS = ("__init__", "estimators", "levels", "limits", "group")  # layer 9: public names
+DOORWAYS = ("__init__", "__main__", "estimators", "levels", "limits", "group")  # layer 9: public names
 LAZY = {  # public names whose body works with what is above them
     ("geo/__init__.py", "covey.fit.node"),  # reads rows
     ("published/release.py", "covey.fit.rehearse"),  # runs a fit again on made-up rows
@@ -52,6 +52,7 @@ LIBRARIES = {  # a library of rows: the files that may import it
         "private/tables/csv/reader.py",
         "private/tables/json/reader.py",
         "private/tables/folders.py",
+        "private/tables/dates.py",
         "private/tables/ids.py",
         "private/narrowed/names.py",
         "private/narrowed/cap.py",

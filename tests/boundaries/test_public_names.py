@@ -36,6 +36,7 @@ def test_public_names_are_pinned():
         "KMedian",
         "Ledger",
         "LedgerError",
+        "MissingError",
         "Neighbours",
         "NotNumericError",
         "ParameterError",
@@ -44,6 +45,8 @@ def test_public_names_are_pinned():
         "PrivateCoreset",
         "Release",
         "Zones",
+        "check_pipeline",
+        "plan",
         "truthful_bound",
     ]
 

@@ -147,8 +147,14 @@ def test_a_file_opened_in_the_page_needs_declared_bounds_before_anything_else(tm
         page = watched.page
         page.goto(served.address)
         content = io.BytesIO()
-        np.savetxt(content, make_city(2_000), delimiter=",", header="lon,lat", comments="", fmt="%.6f")
-        page.set_input_files("#data-file", {"name": "trips.csv", "mimeType": "text/csv", "buffer": content.getvalue()})
+        np.savetxt(content, make_city(2_000), delimiter=";", header="Trips of a day\nlon;lat", comments="", fmt="%.6f")
+        written = content.getvalue().replace(b".", b",")  # as a spreadsheet in Germany does
+        page.set_input_files("#data-file", {"name": "trips.csv", "mimeType": "text/csv", "buffer": written})
+        page.get_by_label("Trips of a day from").wait_for()
+        page.click("#reading summary")
+        page.get_by_label("Line with the names").fill("2")
+        page.get_by_label("Decimal sign").select_option("comma")
+        page.click("#read-again")
         for label, value in (("lon from", "-0.16"), ("lon to", "0.16"), ("lat from", "-0.1"), ("lat to", "0.1")):
             page.get_by_label(label).fill(value)
         page.get_by_role("button", name="Open").click()

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import settings_of
-from covey import Box
+from covey import Box, ParameterError
 from covey.algorithms.registry import ALGORITHMS
 from covey.fit.fit import fit
 from covey.private.engines import rows as shared
@@ -65,6 +65,19 @@ def on(engine: str) -> list[str]:
     return [name for name, row in ALGORITHMS.items() if engine in row.engines]
 
 
+UNITS = {"missing": "drop", "scale": {"b": 3}}  # a row of the table misses a value
+
+
+@pytest.mark.parametrize("people", [UNITS, PEOPLE | UNITS], ids=["rows", "people"])
+def test_files_leave_out_and_scale_as_memory_does(people, folder, monkeypatch):
+    expected = release(rows(), "auto", **people)
+    assert expected != release(rows(), "auto", **{**people, "missing": "middle"})
+    assert release(rows().dropna(), "auto", **people) == expected
+    assert release(folder, "auto", engine="files", **people) == expected
+    monkeypatch.setattr(streaming, "KEPT_VALUES", 0)
+    assert release(folder, "auto", engine="files", **people) == expected
+
+
 @pytest.mark.parametrize("people", [{}, PEOPLE], ids=["rows", "people"])
 @pytest.mark.parametrize("algorithm", on("files"))
 def test_files_that_are_read_again_for_every_statistic(algorithm, people, folder, monkeypatch):
@@ -113,6 +126,9 @@ def test_max_cover_keeps_few_columns_of_a_file(folder, monkeypatch):
 def test_spark_gives_the_same_releases(algorithm, spark):
     frame = spark.createDataFrame(rows()).repartition(3)
     assert release(frame, algorithm) == release(rows(), algorithm)
+    assert release(frame, algorithm, **UNITS) == release(rows(), algorithm, **UNITS)
+    with pytest.raises(ParameterError, match=r"hour.* not on Spark"):
+        fit(frame, k=2, epsilon=1.0, bounds={"a": (-1, 1), "hour(who)": (0, 24)}, random_state=1)
 
 
 @pytest.mark.timeout(900)
@@ -121,5 +137,7 @@ def test_spark_counts_people_as_memory_does(algorithm, spark, folder):
     expected = release(rows(), algorithm, **PEOPLE)
     assert release(spark.createDataFrame(rows()).repartition(3), algorithm, **PEOPLE) == expected
     assert release(str(folder), algorithm, engine="spark", **PEOPLE) == expected
-    chosen = {"person": "who", "rows_per_person": "auto"}
+    dropped = release(rows(), algorithm, **PEOPLE | UNITS)
+    assert release(str(folder), algorithm, engine="spark", **PEOPLE | UNITS) == dropped
+    chosen = {"person": "who", "rows_per_person": "auto", **UNITS}
     assert release(str(folder), algorithm, engine="spark", **chosen) == release(rows(), algorithm, **chosen)

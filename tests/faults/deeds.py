@@ -19,6 +19,7 @@ from covey import Coreset, CoveyError, Ledger, Release
 
 LEDGER, ANCHOR, DATASET = "city.ledger", "anchor.json", "trips"
 SHARED = ["rows.csv", "-k", "3", "--epsilon", "0.01", "--bounds=-1:1,-1:1", "--ledger", LEDGER, "--dataset", DATASET]
+SHARED += ["--force"]  # deeds are repeated
 DEEDS = {
     "fit": ["fit", *SHARED, "--algorithm", "lloyd", "--out", "release.json", "--quiet"],
     "coreset": ["coreset", *SHARED, "--method", "grid", "--out", "coreset.parquet", "--quiet"],

@@ -25,7 +25,8 @@ def domains(draw, most: int = 6):
         middle = tuple(draw(st.floats(-4, 4)) * half for _ in range(d))
         return Domain(middle=middle, half=(half,) * d, ball=True)
     halves = tuple(draw(st.floats(1e-3, 1e6)) for _ in range(d))
-    return Domain(middle=tuple(draw(st.floats(-4, 4)) * half for half in halves), half=halves)
+    scale = None if draw(st.booleans()) else tuple(draw(st.floats(2.0**-16, 1)) for _ in range(d))
+    return Domain(middle=tuple(draw(st.floats(-4, 4)) * half for half in halves), half=halves, scale=scale)
 
 
 @st.composite
@@ -44,7 +45,8 @@ def by_hand(row: list[float], domain: Domain) -> list[int]:
         scaled.append(0.0 if math.isnan(y) else y)
     limit = float(domain.limit)
     if not domain.ball:
-        return [round(min(1.0, max(-1.0, y)) * limit) for y in scaled]
+        scale = domain.scale or (1.0,) * domain.dimension
+        return [round(min(1.0, max(-1.0, y)) * (part * limit)) for y, part in zip(scaled, scale, strict=True)]
     scaled = [min(FARTHEST, max(-FARTHEST, y)) for y in scaled]
     squares = 0.0
     for y in scaled:
@@ -69,13 +71,13 @@ def test_the_map_is_total_in_range_and_equals_its_twin(case):
 
 def outside_by_hand(row: list[float], domain: Domain) -> bool:
     scaled = [(x - m) / h for x, m, h in zip(row, domain.middle, domain.half, strict=True)]
-    edge = 1 + 0.5 / domain.limit
-    if any(math.isnan(y) or abs(y) > edge for y in scaled):
+    edges = [1 + 0.5 / (part * domain.limit) for part in domain.scale or (1.0,) * domain.dimension]
+    if any(math.isnan(y) or abs(y) > edge for y, edge in zip(scaled, edges, strict=True)):
         return True
     squares = 0.0
     for y in scaled:
         squares += y * y
-    return domain.ball and math.sqrt(squares) > edge
+    return domain.ball and math.sqrt(squares) > edges[0]
 
 
 @given(rows_in(), st.data())
@@ -111,7 +113,7 @@ def test_nan_goes_to_the_middle_and_infinities_to_the_edge(domain):
     assert (far > 0).all()
     assert np.array_equal(to_lattice(np.full((d, 1), -np.inf), domain)[:, 0], -far)
     if not domain.ball:
-        assert (far == domain.limit).all()
+        assert (far == np.rint(domain.corners[1])).all()
     elif d == 1:
         assert far[0] >= domain.limit - 1
     middle = np.array(domain.middle)[:, None]
@@ -119,7 +121,7 @@ def test_nan_goes_to_the_middle_and_infinities_to_the_edge(domain):
     one = np.full((d, 1), np.nan)
     one[0] = np.inf  # one coordinate missing does not move the others
     image = to_lattice(one, domain)[:, 0]
-    assert image[0] >= domain.limit - 1
+    assert image[0] >= np.rint(domain.corners[1][0]) - 1
     assert not image[1:].any()
 
 
@@ -165,8 +167,7 @@ def test_the_test_of_the_ball_can_tell():
 
 @given(domains(), st.data())
 def test_lattice_points_survive_the_way_there_and_back(domain, data):
-    limit = domain.limit
-    point = np.array([data.draw(st.integers(-limit, limit)) for _ in range(domain.dimension)])[None, :]
+    point = np.array([data.draw(st.integers(-int(edge), int(edge))) for edge in domain.corners[1]])[None, :]
     assert np.array_equal(domain.snap(point), point)
     if not domain.ball:
         assert np.array_equal(to_lattice(domain.from_lattice(point).T, domain).T, point)

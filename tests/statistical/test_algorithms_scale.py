@@ -33,7 +33,7 @@ ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
 ONE = Fraction(1)
 LINE = resolve_bounds((-1, 1), names=None, width=1)
 LIMIT = LINE.limit
-RUNS = 7_000  # with two numbers a run, 10% are ten standard errors
+NUMBERS = 14_000  # of noise: 10% are ten standard errors
 
 
 class Rows:
@@ -61,9 +61,9 @@ class Noted(Curator):
         return noisy
 
 
-def curator(rows: list[float], source: SeededSource, *, relation: Neighbours, epsilon: Fraction = ONE) -> Noted:
+def curator(engine: Rows, source: SeededSource, *, relation: Neighbours, epsilon: Fraction = ONE) -> Noted:
     return Noted(
-        Rows(rows, LINE),
+        engine,
         domain=LINE,
         source=source,
         reserve=Reserve(Promise.of(epsilon, kind=Kind(relation))),
@@ -73,13 +73,13 @@ def curator(rows: list[float], source: SeededSource, *, relation: Neighbours, ep
 
 def noises(algorithm, rows: list[float], *, relation: Neighbours, runs: int, **own) -> dict[type, np.ndarray]:
     """The noise of every release of many runs, by kind of query."""
-    source, public, found = SeededSource(20), public_rng(20), {}
+    source, public, engine, found = SeededSource(20), public_rng(20), Rows(rows, LINE), {}
     for _ in range(runs):
-        door = curator(rows, source, relation=relation)
-        algorithm(door, epsilon=ONE, public_rng=public, **own)
-        for query, exact, *noisy in door._engine.answers:
+        algorithm(curator(engine, source, relation=relation), epsilon=ONE, public_rng=public, **own)
+        for query, exact, *noisy in engine.answers:
             if noisy:
                 found.setdefault(type(query), []).append(noisy[0] - exact)
+        engine.answers.clear()
     return {kind: np.concatenate(parts).astype(np.float64) for kind, parts in found.items()}
 
 
@@ -99,27 +99,28 @@ OFF = [(1.0, True), (0.9, False), (1.1, False), (0.5, False), (2.0, False)]
 
 @pytest.mark.parametrize(("relation", "scale"), [(ADD, 2 * LIMIT), (REPLACE, 4 * LIMIT)])
 def test_lloyd_has_the_promised_noise_and_this_test_can_tell(relation, scale):
-    """One round, k = 1, d = 1, ε = 1: (d + 1)/ε edges for add/remove, twice that for replace-one."""
-    noise = noises(lloyd, [0.25] * 100, relation=relation, runs=RUNS, k=1, rounds=1, start="uniform")[VoronoiSums]
-    assert noise.size == 2 * RUNS
+    """One round, k = 7, d = 1, ε = 1: (d + 1)/ε edges for add/remove, twice that for replace-one."""
+    noise = noises(lloyd, [0.25] * 100, relation=relation, runs=1000, k=7, rounds=1, start="uniform")[VoronoiSums]
+    assert noise.size == NUMBERS
     for off, accepted in OFF:
         assert fits(noise, scale * off) == accepted
-    for part in (noise[::2], noise[1::2]):  # the sum, and the count in units of the edge: each on its own
+    for part in (noise[::2], noise[1::2]):  # sums, and counts in units of the edge: each on their own
         assert fits(part, scale)
-    assert abs(np.corrcoef(noise[::2], noise[1::2])[0, 1]) < 4 / math.sqrt(RUNS)
+    assert abs(np.corrcoef(noise[::2], noise[1::2])[0, 1]) < 4 / math.sqrt(NUMBERS / 2)
 
 
 def test_lloyd_divides_epsilon_by_its_rounds():
-    noise = noises(lloyd, [0.25] * 100, relation=ADD, runs=1700, k=1, rounds=4, start="uniform")[VoronoiSums]
+    noise = noises(lloyd, [0.25] * 100, relation=ADD, runs=340, k=5, rounds=4, start="uniform")[VoronoiSums]
+    assert noise.size == 13_600
     assert fits(noise, 4 * 2 * LIMIT)
     assert not fits(noise, 4 * 2 * LIMIT * 1.1)
     assert not fits(noise, 4 * 2 * LIMIT * 0.9)
 
 
-def squares(curator, *, epsilon, public_rng, centre):
+def squares(curator, *, epsilon, public_rng, query):
     noise = DiscreteLaplace(epsilon)
     curator.reserve(Plan((noise.event(),)))
-    curator.release(NearestSquares([[centre]], curator.domain), noise)
+    curator.release(query, noise)
 
 
 @pytest.mark.parametrize("relation", [ADD, REPLACE])
@@ -133,19 +134,19 @@ def squares(curator, *, epsilon, public_rng, centre):
 )
 def test_squares_have_the_noise_of_the_farthest_row_and_this_test_can_tell(relation, centre, farthest):
     """The same for both relations: of a row that is replaced, one square takes another's place."""
-    noise = noises(squares, [0.25] * 100, relation=relation, runs=14_000, centre=centre)[NearestSquares]
-    shift = NearestSquares([[centre]], LINE).shift
+    query = NearestSquares([[centre]], LINE)
+    noise = noises(squares, [0.25] * 100, relation=relation, runs=NUMBERS, query=query)[NearestSquares]
     for off, accepted in OFF:
-        assert fits(noise, farthest**2 / 2**shift * off) == accepted
+        assert fits(noise, farthest**2 / 2**query.shift * off) == accepted
 
 
 def test_what_lloyd_hands_out_is_what_was_released():
     """Sizes and centres are the noisy count and the noisy sum over it, nothing closer to the truth."""
     source, public = SeededSource(3), public_rng(3)
     for _ in range(50):
-        door = curator([0.25] * 100, source, relation=ADD)
-        outcome = lloyd(door, k=1, epsilon=ONE, public_rng=public, rounds=1)
-        ((_, _, noisy),) = door._engine.answers
+        engine = Rows([0.25] * 100, LINE)
+        outcome = lloyd(curator(engine, source, relation=ADD), k=1, epsilon=ONE, public_rng=public, rounds=1)
+        ((_, _, noisy),) = engine.answers
         assert outcome.sizes.tolist() == [noisy[1] / LIMIT]
         assert outcome.centres[0, 0] == pytest.approx(noisy[0] / (noisy[1] / LIMIT))
 
@@ -165,14 +166,14 @@ def no_clustering(monkeypatch):
 def test_grid_has_the_promised_noise_on_two_cells():
     """Replace-one: n = 80 is public, so the grid has exactly two cells, and their scale is 2/ε; 2% of it goes to rows
     outside, whose count one replaced row moves by 1."""
-    noise = noises(grid, [0.25] * 40 + [-0.25] * 40, relation=REPLACE, runs=RUNS, k=1, starts=1)
+    noise = noises(grid, [0.25] * 40 + [-0.25] * 40, relation=REPLACE, runs=NUMBERS // 2, k=1, starts=1)
     assert set(noise) == {CellCounts, Outside}
-    assert noise[CellCounts].size == 2 * RUNS
+    assert noise[CellCounts].size == NUMBERS
     for off, accepted in OFF:
         assert fits(noise[CellCounts], 2.0 / 0.98 * off) == accepted
         assert fits(noise[Outside], 50.0 * off) == accepted
     left, right = noise[CellCounts][::2], noise[CellCounts][1::2]
-    assert abs(np.corrcoef(left, right)[0, 1]) < 4 / math.sqrt(RUNS)
+    assert abs(np.corrcoef(left, right)[0, 1]) < 4 / math.sqrt(NUMBERS / 2)
 
 
 @pytest.mark.usefixtures("no_clustering")
@@ -228,7 +229,7 @@ def told_apart(query, one: list[float], other: list[float], *, relation: Neighbo
     side = np.sign(totals[0] - totals[1])
     hits = []
     for seed, rows in enumerate((one, other)):
-        door = curator(rows, SeededSource(100 + seed), relation=relation, epsilon=ONE * runs)
+        door = curator(Rows(rows, LINE), SeededSource(100 + seed), relation=relation, epsilon=ONE * runs)
         door.reserve(Plan((noise.event(),) * runs))
         noisy = np.array([door.release(query, noise) for _ in range(runs)])
         hits.append(int((side * (noisy - totals[0]) >= 0).all(axis=1).sum()))
@@ -273,10 +274,10 @@ def test_whole_runs_keep_the_claim(algorithm, own, relation, one, other):
     runs = 500
     outcomes = []
     for seed, rows in enumerate((one, other)):
-        source, public = SeededSource(200 + seed), public_rng(200 + seed)
+        source, public, engine = SeededSource(200 + seed), public_rng(200 + seed), Rows(rows, LINE)
         made = []
         for _ in range(runs):
-            found = algorithm(curator(rows, source, relation=relation), k=1, epsilon=ONE, public_rng=public, **own)
+            found = algorithm(curator(engine, source, relation=relation), k=1, epsilon=ONE, public_rng=public, **own)
             made.append((found.sizes[0], found.centres[0, 0], found.sizes[0] * found.centres[0, 0] / LIMIT))
         outcomes.append(np.array(made))
     best = -math.inf

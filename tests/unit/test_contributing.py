@@ -18,7 +18,7 @@ from covey.algorithms import registry
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 LISTED = re.findall(r"^\| `(tests/[\w/.]+)`", PAGE, flags=re.MULTILINE)  # the tests that find a new row by themselves
-NOT_COPIED = shutil.ignore_patterns("__pycache__", ".*", "assets", "demo-output", "build", "dist", "*.egg-info")
+NOT_COPIED = shutil.ignore_patterns("__pycache__", ".*", "assets", "demo-output", "build", "dist", "site", "*.egg-info")
 
 
 def blocks(language: str) -> list[str]:
@@ -49,7 +49,7 @@ def followed(tmp_path_factory) -> Path:
     put(copy / table.group(1), after=r"^from covey\.algorithms\.sites [^\n]*\n", line=f"{table.group(2)}\n")
     put(copy / table.group(1), after=r"^ALGORITHMS.*?^        \),\n(?=    \)\n\})", line=row)
     put(copy / "docs/reference/algorithms.md", after=r"\Z", line=f"\n{SECTION}")
-    put(copy / "CHANGELOG.md", after=r"\Z", line=CHANGE)
+    put(copy / "CHANGELOG.md", after=r"\A# Changelog\n\n## [^\n]*\n\n(?:[^#\n][^\n]*\n)+", line=CHANGE)
     return copy
 
 

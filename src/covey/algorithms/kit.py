@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from covey.budget.accounting.plan import Plan, split
 from covey.noise.mechanisms import DiscreteLaplace
-from covey.post.errors.boxes import CountedBoxes
+from covey.post.errors.boxes import CountedBoxes, cropped
 from covey.post.errors.sizes import Sizes
 from covey.private.curator import Curator
-from covey.public import Neighbours
+from covey.public import Domain, Neighbours
 from covey.published.outside import ROWS_BY_BOUNDS
 from covey.published.release import Synopsis
 from covey.queries.counts import InsideOutside, Outside
@@ -50,6 +50,21 @@ class Outcome:
     size_law: Sizes | None = None  # `sizes` with the law of their noise, where they are not of boxes
     not_told: str = ""  # why no error can be told, where neither is known
     counted_up: bool = False  # whether sizes and weights count all rows of zones, not those that were kept
+
+    def within(self, domain: Domain) -> Outcome:
+        """The same within the bounds: where a column counts less than others, they are a part of the lattice's cube,
+        and cells may go beyond, or be where no row is. Cells reach half a lattice step beyond the outermost rows."""
+        if domain.scale is None:
+            return self
+        lower, upper = domain.corners
+        coreset = self.coreset
+        if coreset is not None and coreset.cells is None:
+            coreset = replace(coreset, points=np.clip(coreset.points, lower, upper))
+        elif coreset is not None and coreset.cells is not None:
+            points, cells = cropped(coreset.points, coreset.cells, upper + 0.5)
+            coreset = replace(coreset, points=points, cells=cells)
+        boxes = None if self.boxes is None else self.boxes.within(upper + 0.5)
+        return replace(self, centres=np.clip(self.centres, lower, upper), coreset=coreset, boxes=boxes)
 
 
 def counted(centres: NDArray[np.float64], sizes: NDArray[np.float64], *, scale: float, **rest: Any) -> Outcome:

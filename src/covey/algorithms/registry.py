@@ -48,6 +48,7 @@ class Algorithm:
     run: Callable[..., Outcome]
     summary: str
     paper: str
+    origin: str = ""  # the package and version that it comes from, where it is not Covey's own
     guarantee: str = "pure"  # "pure": ε; "approximate": (ε, δ); "either": (ε, δ) if a delta is given, else ε
     objectives: tuple[str, ...] = ("k-means",)
     neighbours: tuple[Neighbours, ...] = BOTH
@@ -216,8 +217,12 @@ ALGORITHMS: dict[str, Algorithm] = {
 
 
 def find(name: str) -> Algorithm:
-    """The row of an algorithm, or an error that lists them."""
-    try:
+    """The row of an algorithm, Covey's own or from outside (PACKAGE/NAME), or an error that lists them."""
+    from covey.algorithms import outside
+
+    if isinstance(name, str) and name in ALGORITHMS:
         return ALGORITHMS[name]
-    except (KeyError, TypeError):
-        raise ParameterError("algorithm", f"must be one of {', '.join(map(repr, ALGORITHMS))}") from None
+    others = outside.entries()
+    if isinstance(name, str) and name in others:
+        return outside.load(name)
+    raise ParameterError("algorithm", f"must be one of {', '.join(map(repr, (*ALGORITHMS, *others)))}")

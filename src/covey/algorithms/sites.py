@@ -115,8 +115,7 @@ def _plain(given: Any) -> bool:
 
 def _lattice_units(points: Floats, domain: Domain) -> Floats:
     """Points whose way back to user coordinates ends where it began, as far as floats allow."""
-    half = np.array(domain.half)
-    lattice = (points - np.array(domain.middle)) / half * domain.limit
+    lattice = domain.to_lattice(points)
     for _ in range(3):
-        lattice += (points - domain.from_lattice(lattice)) / half * domain.limit
-    return np.clip(lattice, -domain.limit, domain.limit)
+        lattice += (points - domain.from_lattice(lattice)) / domain.unit * domain.limit
+    return np.clip(lattice, *domain.corners)

@@ -12,6 +12,7 @@ from covey.audit.cases import Case, Neighbouring
 from covey.audit.features import REFUSED, Line, matrix
 from covey.audit.mechanisms import Experiment
 from covey.audit.scores import Finding, lower_bound
+from covey.audit.systems import Promised
 from covey.errors import CoveyError, ParameterError
 from covey.noise.source import OsSource, Source
 
@@ -27,7 +28,7 @@ def attack_mechanism(experiment: Experiment, *, trials: int, alpha: float, sourc
 
 
 def attack(
-    case: Case,
+    case: Case | Promised,
     *,
     trials: int,
     alpha: float,
@@ -40,7 +41,7 @@ def attack(
     "not in this version": zones, persons or levels are not there yet. A refusal on some of the runs only is an output
     like any other; what is no refusal is a bug, and raised. With a seed the noise repeats, for tests.
     """
-    ready = None if trial is not None else Neighbouring(case)
+    ready = Neighbouring(case) if trial is None and isinstance(case, Case) else None
     run = trial if trial is not None else ready.trial  # type: ignore[union-attr]
     try:
         why = _refusal(run, seed)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.algorithms.registry import ALGORITHMS
+from covey.algorithms.registry import ALGORITHMS, find
 from covey.audit.bounds import Claim
 from covey.audit.features import Line, of_points, of_release
 from covey.fit.fit import fit
@@ -79,17 +79,17 @@ def cases(
     found = [
         Case(name, str(relation), pair, epsilon, delta, objective=_objective(name, pair))
         for name in (ALGORITHMS if names is None else names)
-        for relation in ALGORITHMS[name].neighbours
+        for relation in find(name).neighbours
         for pair in places
         for epsilon in levels
-        for delta in {"pure": (0.0,), "approximate": (DELTA,)}.get(ALGORITHMS[name].guarantee, (0.0, DELTA))
-        if pair != "six columns" or delta or ALGORITHMS[name].guarantee == "pure"
+        for delta in {"pure": (0.0,), "approximate": (DELTA,)}.get(find(name).guarantee, (0.0, DELTA))
+        if pair != "six columns" or delta or find(name).guarantee == "pure"
     ]
     return found + (in_front(levels) if names is None and fronts else [])
 
 
 def _objective(name: str, pair: str) -> str:
-    offered = ALGORITHMS[name].objectives
+    offered = find(name).objectives
     return "k-median" if pair == KMEDIAN_PAIR and "k-median" in offered else offered[0]
 
 
@@ -151,7 +151,7 @@ class Neighbouring:
         case = self.case
         if case.algorithm == "levels":
             return {}
-        row, edge = ALGORITHMS[case.algorithm], np.ones(self._columns)
+        row, edge = find(case.algorithm), np.ones(self._columns)
         own = {name: value for name, value in QUICK.items() if name in row.parameters} | dict(row.few_rows)
         own |= row.needs(-edge, edge, self._k, public_rng(0)) | (dict(row.with_delta) if case.delta else {})
         if "sites" in own:  # from corner to corner, where they tell the most

@@ -17,6 +17,7 @@ from covey.audit import replay, targets, transcript
 from covey.audit.blackbox import attack, attack_mechanism, share
 from covey.audit.cases import PAIRS, Case, cases
 from covey.audit.mechanisms import experiments
+from covey.audit.systems import Promised, trial_of
 from covey.errors import ParameterError
 from covey.public import Neighbours
 
@@ -52,7 +53,7 @@ FULL = Size(trials=1_500, epsilons=(1.0, 4.0), pairs=tuple(PAIRS), seeds=80, mec
 class Cell:
     """One piece of an audit, known by its kind and parameters."""
 
-    kind: str  # "mechanism", "fit", "replay" or "transcript"
+    kind: str  # "mechanism", "fit", "replay", "transcript" or "system"
     parameters: dict[str, Any]
     label: str
 
@@ -78,6 +79,12 @@ def plan(size: Size, *, algorithms: Sequence[str] | None = None) -> list[Cell]:
         *_tapes(size, sources, targets.names() if algorithms is None else algorithms),
         *_fits(size, sources, algorithms),
     ]
+
+
+def plan_systems(promised: Sequence[Promised], *, trials: int) -> list[Cell]:
+    """A cell for every promise of a system from outside. Bonferroni: all of their bounds hold at once."""
+    common = {"trials": trials, "alpha": share(ALPHA, len(promised)), "sources": fingerprint()}
+    return [Cell("system", {**asdict(each), "code": each.code, **common}, each.name) for each in promised]
 
 
 def _mechanisms(size: Size, sources: str) -> list[Cell]:
@@ -131,9 +138,7 @@ def _tapes(size: Size, sources: str, algorithms: Iterable[str]) -> list[Cell]:
 def work(asked: Asked) -> Answer:
     """The answer of one cell. What goes wrong in it is an answer, too: the audit fails, and goes on."""
     try:
-        return {"replay": _replay, "transcript": _transcript, "mechanism": _mechanism, "fit": _fit}[asked.kind](
-            asked.parameters
-        )
+        return WORK[asked.kind](asked.parameters)
     except Exception as error:
         return {"status": "error", "why": f"{type(error).__name__}: {error}"}
 
@@ -149,6 +154,11 @@ def _fit(asked: dict[str, Any]) -> Answer:
     names = Case.__dataclass_fields__
     case = Case(**{name: asked[name] for name in names})
     return attack(case, trials=asked["trials"], alpha=asked["alpha"])
+
+
+def _system(asked: dict[str, Any]) -> Answer:
+    promised = Promised(**{name: asked[name] for name in Promised.__dataclass_fields__})
+    return attack(promised, trials=asked["trials"], alpha=asked["alpha"], trial=trial_of(promised))
 
 
 def _replay(asked: dict[str, Any]) -> Answer:
@@ -179,6 +189,9 @@ def _transcript(asked: dict[str, Any]) -> Answer:
         "failed": bool(wrong),
         "what": [f"{each.family}, seed {each.seed}: {each.what}" for each in wrong[:5]],
     }
+
+
+WORK = {"replay": _replay, "transcript": _transcript, "mechanism": _mechanism, "fit": _fit, "system": _system}
 
 
 def fingerprint() -> str:

@@ -24,7 +24,7 @@ REFUSED = "refused"
 
 def of_release(release: Release, place: Sequence[float]) -> Line:
     """The line of one release; `place` is where the person in question would stand."""
-    line = _centres(np.asarray(release.centres, dtype=np.float64), release.sizes, np.asarray(place))
+    line = of_centres(np.asarray(release.centres, dtype=np.float64), release.sizes, np.asarray(place))
     for name, value in release.certificate.parameters.items():
         line |= _numbers(f"note {name}", value)
     if release.coreset is not None:
@@ -55,7 +55,8 @@ def of_points(points: Any, weights: Any, place: Sequence[float], name: str = "we
     }
 
 
-def _centres(centres: Floats, sizes: Sequence[float] | None, place: Floats) -> Line:
+def of_centres(centres: Floats, sizes: Sequence[float] | None, place: Floats) -> Line:
+    """Centres, those next to the place first, and their sizes if there are any."""
     away = np.square(centres - place).sum(axis=1)
     order = np.argsort(away)
     line = {"centres: nearest away": float(np.sqrt(away.min())), "centres: mean": float(centres.mean())}

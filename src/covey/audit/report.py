@@ -7,7 +7,7 @@ import html
 import json
 import textwrap
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ th { text-align: left; border-bottom: 2px solid #22303c } td { border-bottom: 1p
 th, td { padding: .25rem .6rem .25rem 0 } tr.bad td { color: #c0392b; font-weight: 600 }
 img { max-width: 100%; height: auto } .wide { overflow-x: auto } li { margin: .2rem 0 }
 """
+OF_SYSTEMS = ("date", "covey", "confidence", "cells", "fits_of_each_neighbour", "seconds_of_work", "passed")
 READING = {
     "lower bound": "What was proven about the true ε from outside, by fits of two neighbouring data sets. Above the "
     "claimed ε it would be a leak. Below, it says how far this attack got, not how private the algorithm is: an "
@@ -63,16 +64,31 @@ not attacked. Rows are made up, so that nothing private is met.
 """
 
 
-def write(folder: Path, done: Pairs, *, size: Size, seconds: float, note: str = "") -> None:
-    """results.json, report.html and README.md, each written whole. note: what else a reader must know of this run."""
-    from covey.audit.plots import pictures
+def write(
+    folder: Path,
+    done: Pairs,
+    *,
+    size: Size,
+    seconds: float,
+    note: str = "",
+    packages: Mapping[str, str] | None = None,
+) -> None:
+    """results.json, report.html and README.md, each written whole. note: what else a reader must know of this run.
 
+    packages: the versions that a system from outside ran with. Of such a run results.json is all: pages are on Covey.
+    """
     found = lines(done)
     facts = {**about(done, size=size, seconds=seconds), "note": note}
+    if packages is not None:
+        facts = {name: facts[name] for name in OF_SYSTEMS} | {"packages": dict(packages)}
     folder.mkdir(parents=True, exist_ok=True)
     cells = [{"kind": cell.kind, "label": cell.label, **cell.parameters, **answer} for cell, answer in done]
     document = {"about": facts, "cells": cells}
     write_whole(folder / "results.json", (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode())
+    if packages is not None:
+        return
+    from covey.audit.plots import pictures
+
     write_whole(folder / "report.html", page(found, facts, pictures(done), done).encode())
     beside = sorted(each.name for each in folder.glob("*.md") if each.name != "README.md")
     write_whole(folder / "README.md", markdown(found, facts, done, beside=beside).encode())

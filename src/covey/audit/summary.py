@@ -61,6 +61,8 @@ def _group(cell: Cell) -> tuple[int, str]:
     asked = cell.parameters
     if cell.kind == "mechanism":
         return 2, asked["name"]
+    if cell.kind == "system":
+        return 3, f"{asked['system']}, {asked['neighbours']}, d = {asked['columns']}"
     front = asked.get("front", "")
     if not front:
         return 0, asked["algorithm"]
@@ -111,9 +113,9 @@ def problems(some: Pairs) -> list[str]:
                 f"the bound {answer['lower']:.4g} is above the claimed {answer['claimed']:g} ({answer['event']})"
             )
             found.append(f"{cell.label}: {words}")
-    fits = [answer for cell, answer in some if cell.kind == "fit"]
+    fits = [answer for cell, answer in some if cell.kind in ("fit", "system")]
     if fits and all(answer["status"] == "refused" for answer in fits):
-        found.append(f"{some[0][0].parameters['algorithm']}: every fit was refused, nothing was attacked")
+        found.append(f"{_group(some[0][0])[1]}: every fit was refused, nothing was attacked")
     return found
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.algorithms.registry import ALGORITHMS, Algorithm
+from covey.algorithms.registry import find as find_algorithm
 from covey.audit.draws import put
 from covey.audit.families import ROWS_PER_PERSON, Floats, Pair, Rng
 from covey.audit.tape import Tape
@@ -53,7 +54,7 @@ class Target:
 
 
 def find(name: str) -> Target:
-    return _slider() if name == SLIDER else _of(ALGORITHMS[name])
+    return _slider() if name == SLIDER else _of(find_algorithm(name))
 
 
 def names() -> list[str]:

@@ -24,15 +24,18 @@ import numpy as np
 import covey
 from covey.bench import sets
 from covey.bench.runner import Answer, Report, Store, Task, run_tasks
+from covey.errors import MissingError, need
 from covey.files import write_whole
 
 Row = dict[str, Any]
 Results = dict[str, Any]
 Say = Callable[[str], None]
 Found = dict[str, list[tuple[Row, Answer]]]  # by figure: what the rows of a task share, and its answer
+NO_VERDICT = "Made-up rows and few repeats: a check of the command, and no verdict on any statement."
 HEADS = {each: each for each in ("figure", "paper", "form", "rule", "measured")} | {
     "paper": "the paper says"
 }  # of a claim
+LAST = {"why_not": "if not"}  # after the verdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,10 +83,10 @@ class Paper:
         experiment = Experiment(
             tasks=list({step.task.key: step.task for step in steps}.values()),
             work=partial(self.perform, data=folder),
-            collect=lambda answers: self.results(steps, answers, settings),
+            collect=lambda answers: self.results(steps, answers, settings) | ({"claims": []} if quick else {}),
             texts=self.texts,
             figures=self.figures,
-            lines=self.lines,
+            lines=(lambda results: [*self.lines(results), NO_VERDICT]) if quick else self.lines,
         )
         run(experiment, store=store, out=out, report=report, say=say)
 
@@ -100,7 +103,8 @@ class Paper:
 
     def texts(self, results: Results) -> dict[str, str]:
         short = rounded(results)
-        pages = {name: page(results) + "\n" for name, page in self.pages.items()}
+        judged = results.get("claims") != []
+        pages = {name: page(results) + "\n" for name, page in self.pages.items() if judged or name != "claims.md"}
         sheets = {f"{name}.csv": sheet(table) for name, table in short["figures"].items()}
         return {"results.json": one_row_a_line(short) + "\n", **pages, **sheets}
 
@@ -116,19 +120,19 @@ def run(experiment: Experiment, *, store: Store, out: Path, report: Report | Non
     texts = experiment.texts(results)
     for name, text in texts.items():
         write_whole(out / name, text.encode())
+    tables = any(name.endswith(".csv") for name in texts)
+    missing = None
     try:
+        need("plot", "The PNG per figure" if tables else "The plot")
         for name, png in experiment.figures(results):
             write_whole(out / f"{name}.png", png)
-        drawn = True
-    except ImportError:
-        drawn = False
+    except MissingError as error:
+        missing = error
     say("\n".join(experiment.lines(results)))
     written = ", ".join(name for name in texts if not name.endswith(".csv"))
-    tables = any(name.endswith(".csv") for name in texts)
-    say(f"Wrote {written}" + (f", a CSV{' and a PNG' if drawn else ''} per figure." if tables else ""))
-    if not drawn:
-        what = "The PNGs need" if tables else "The plot needs"
-        say(f"{what} matplotlib, which is not installed: pip install 'covey[plot]'")
+    say(f"Wrote {written}" + (f", a CSV{' and a PNG' if missing is None else ''} per figure." if tables else ""))
+    if missing is not None:
+        say(str(missing))
 
 
 def machine() -> Row:
@@ -170,5 +174,9 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def claims_table(claims: Sequence[Row]) -> str:
     """A paper's statements as a Markdown table: its words, the rule, what was measured, and the verdict."""
     heads = {name: head for name, head in HEADS.items() if name in claims[0]}
-    rows = [[*(each[name] for name in heads), "yes" if each["reproduced"] else "no"] for each in claims]
-    return markdown_table([*heads.values(), "reproduced"], rows)
+    last = {name: head for name, head in LAST.items() if name in claims[0]}
+    rows = [
+        [*(each[name] for name in heads), "yes" if each["reproduced"] else "no", *(each[name] for name in last)]
+        for each in claims
+    ]
+    return markdown_table([*heads.values(), "reproduced", *last.values()], rows)

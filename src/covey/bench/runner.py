@@ -22,7 +22,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from covey.errors import DataError
+from covey.errors import CoveyError, DataError
 
 Answer = dict[str, Any]
 Report = Callable[[int, int, str], None]
@@ -109,6 +109,8 @@ def _answers(tasks: list[Task], *, work: Callable[[Task], Answer], store: Store,
                     answer, problem, seconds = pipe.recv()
                 except (EOFError, ConnectionResetError):  # the second: it never read its task
                     raise RuntimeError(f"{task.label}: the process ended; run again to go on from here") from None
+                if isinstance(problem, CoveyError):
+                    raise problem
                 if problem is not None:
                     raise RuntimeError(f"{task.label} failed:\n{problem}")
                 store.add(task, answer, seconds)
@@ -159,15 +161,21 @@ def _serve(pipe: Connection, work: Callable[[Task], Answer], place: int) -> None
             except EOFError:
                 return
             started = time.perf_counter()
-            answer, problem = None, None
-            try:
-                answer = work(task)
-            except Exception as error:
-                problem = "".join(traceback.format_exception(error))
+            answer, problem = attempt(task, work)
             try:
                 pipe.send((answer, problem, time.perf_counter() - started))
             except BrokenPipeError:
                 return
+
+
+def attempt(task: Task, work: Callable[[Task], Answer]) -> tuple[Answer | None, CoveyError | str | None]:
+    """The answer, or what went wrong: an error of Covey, to be told in its own words, or a bug with its traceback."""
+    try:
+        return work(task), None
+    except CoveyError as error:
+        return None, error
+    except Exception as error:
+        return None, "".join(traceback.format_exception(error))
 
 
 def _estimate(left: Sequence[Task], tasks: Sequence[Task], store: Store) -> float:

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,22 +152,34 @@ def data_folder(given: Path | None) -> Path:
     return folder
 
 
-def read(which: DataSet, folder: Path) -> Floats:
-    """The rows of a set, clipped to its bounds and scaled to [-1, 1]^d."""
+def table_of(path: Path, names: list[str], *, part: str = "") -> Floats:
+    """The named columns of a file, as they are; with a part, of one set in a file of places with counts."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    path, names = folder / f"{which.file}.parquet", [column for column, _, _ in which.bounds]
     try:
-        if which.part:
-            table = pq.read_table(path, filters=[("set", "==", which.part)])
+        if part:
+            table = pq.read_table(path, filters=[("set", "==", part)])
             table = table.take(np.repeat(np.arange(len(table)), table["count"].to_numpy()))
         else:
             table = pq.read_table(path, columns=names)
-        table = table.slice(0, which.first)
-        raw = np.stack([table[column].to_numpy() for column in names], axis=1).astype(np.float64)
+        return np.stack([table[name].to_numpy() for name in names], axis=1).astype(np.float64)
     except (OSError, KeyError, pa.ArrowException):
         raise DataError(f"data: {path.name} is missing or is not the data set it should be") from None
+
+
+def write_table(file: IO[bytes], rows: Floats, names: list[str]) -> None:
+    """Rows under the names of their columns, as Parquet."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({name: rows[:, i] for i, name in enumerate(names)}), file)
+
+
+def read(which: DataSet, folder: Path) -> Floats:
+    """The rows of a set, clipped to its bounds and scaled to [-1, 1]^d."""
+    names = [column for column, _, _ in which.bounds]
+    raw = table_of(folder / f"{which.file}.parquet", names, part=which.part)[: which.first]
     low, high = np.array([ends for _, *ends in which.bounds], dtype=np.float64).T
     return np.clip((raw - (low + high) / 2) / ((high - low) / 2), -1.0, 1.0)
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from covey.algorithms.genetic import genetic
 from covey.algorithms.grid import cells_per_axis, from_cells
+from covey.algorithms.hybrid import hybrid_threshold
 from covey.algorithms.kit import Outcome, learn_size
 from covey.algorithms.lloyd import one_round
 from covey.algorithms.registry import find
@@ -93,10 +97,9 @@ class Workload:
     def run(self, algorithm: str, *, epsilon: float, seed: int, start: int = 0, **parameters: Any) -> Outcome:
         """One run of an algorithm, as a fit would run it."""
         budget = exactly(epsilon)
-        own = {"forced": forced_hybrid, "plain": plain_grid}
-        if algorithm in ("grid", "hybrid", *own):
+        if algorithm.startswith(("grid", "hybrid")):
             parameters = {"starts": self.starts, **parameters}
-        method = own[algorithm] if algorithm in own else find(algorithm).run
+        method = OWN[algorithm] if algorithm in OWN else find(algorithm).run
         curator = self.curator(epsilon=budget, seed=seed)
         return method(curator, k=self.k, epsilon=budget, public_rng=self.public_at(start), **parameters)
 
@@ -128,15 +131,20 @@ def mean_cost(rows: Floats, centres: Floats, objective: Objective = "k-means") -
     return cost(rows, np.ones(len(rows)), centres, objective) / len(rows)
 
 
-def plain_grid(
-    curator: Curator, *, k: int, epsilon: Fraction, public_rng: np.random.Generator, starts: int, theta: float = 10.0
+def printed_cells(
+    curator: Curator,
+    *,
+    k: int,
+    size: int,
+    noise: DiscreteLaplace,
+    theta: float,
+    starts: int,
+    public_rng: np.random.Generator,
 ) -> Outcome:
-    """`grid` as printed: Lloyd's algorithm alone on the noisy cells, without Covey's swaps of centres."""
-    size, left, _ = learn_size(curator, epsilon)
-    cell_noise, strength = DiscreteLaplace(left), float(left)
-    curator.reserve(Plan((cell_noise.event(),)))
+    """`from_cells` as printed: Lloyd's algorithm alone on the noisy cells, without Covey's swaps of centres."""
+    strength = float(noise.epsilon)
     cells = Grid(curator.domain, cells_per_axis(curator.domain, size=size, epsilon=strength, theta=theta))
-    counts = curator.release(CellCounts(cells), cell_noise).astype(np.float64)
+    counts = curator.release(CellCounts(cells), noise).astype(np.float64)
     lower, upper = curator.domain.corners
     packings = [sphere_packing(k, lower=lower, upper=upper, rng=public_rng) for _ in range(starts)]
     found = weighted_kmeans(
@@ -145,12 +153,37 @@ def plain_grid(
     return Outcome(found.centres)
 
 
-def forced_hybrid(
-    curator: Curator, *, k: int, epsilon: Fraction, public_rng: np.random.Generator, starts: int, theta: float = 10.0
+def two_steps(
+    curator: Curator,
+    *,
+    k: int,
+    epsilon: Fraction,
+    public_rng: np.random.Generator,
+    starts: int,
+    cells: Callable[..., Outcome],
+    rule: str,
+    theta: float = 10.0,
 ) -> Outcome:
-    """`hybrid` that never falls back: always a grid with half of epsilon and then a round with the other half."""
+    """A grid clustered by `cells` and then a round: by inequality (15), "always" or "never" (`grid` alone)."""
     size, left, _ = learn_size(curator, epsilon)
-    noises = [DiscreteLaplace(part) for part in split(left, 1, 1)]
+    least = hybrid_threshold(n=max(1, size), d=curator.domain.dimension, k=k, theta=theta)
+    pays = rule == "always" or (rule == "printed" and float(left) >= least)
+    noises = [DiscreteLaplace(part) for part in (split(left, 1, 1) if pays else (left,))]
     curator.reserve(Plan(tuple(noise.event() for noise in noises)))
-    found = from_cells(curator, k=k, size=size, noise=noises[0], theta=theta, starts=starts, public_rng=public_rng)
-    return Outcome(*one_round(curator, found.centres, noises[1]), {**found.notes, "refined": True})
+    found = cells(curator, k=k, size=size, noise=noises[0], theta=theta, starts=starts, public_rng=public_rng)
+    centres = one_round(curator, found.centres, noises[1])[0] if pays else found.centres
+    return Outcome(centres, notes={"refined": pays})
+
+
+def printed_genetic(curator: Curator, *, k: int, epsilon: Fraction, public_rng: np.random.Generator) -> Outcome:
+    """`genetic` with the picks of the printed one, which allow for costs that move either way: half of epsilon."""
+    return genetic(curator, k=k, epsilon=epsilon / 2, public_rng=public_rng, rate=2 * 1.25e-3)  # as many rounds
+
+
+OWN: dict[str, Callable[..., Outcome]] = {  # forms that only benchmarks run
+    "grid, printed": partial(two_steps, cells=printed_cells, rule="never"),
+    "hybrid, printed": partial(two_steps, cells=printed_cells, rule="printed"),
+    "hybrid, forced, printed": partial(two_steps, cells=printed_cells, rule="always"),
+    "hybrid, forced": partial(two_steps, cells=from_cells, rule="always"),
+    "genetic, printed": printed_genetic,
+}

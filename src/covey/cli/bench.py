@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,79 @@ def bench(context: click.Context) -> None:
     """Redo the experiments of the papers and print their statements next to what was measured."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
+
+
+@bench.group(invoke_without_command=True)
+@click.pass_context
+def data(context: click.Context) -> None:
+    """The data sets of the benchmarks: where they come from, and getting those that can be got."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@data.command("list")
+@DATA
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+def list_data(*, data: str | None, as_json: bool) -> None:
+    """Source, licence, checksum and public bounds of each file, and whether it is in the folder."""
+    import json
+
+    from covey.bench.data import fetch
+
+    folder = data_here(data)
+    rows = [
+        {
+            "set": each.file,
+            "rows": each.count,
+            "bounds": fetch.in_words(fetch.bounds_of(each.file)),
+            "source": each.source,
+            "licence": each.licence,
+            "sha256": each.sha256,
+            "rows_sha256": each.rows or None,
+            "addresses": each.addresses,
+            "here": fetch.state(each, folder),
+        }
+        for each in fetch.find(())
+    ]
+    if as_json:
+        click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+        return
+    for row in rows:
+        got = "an address is known" if row["addresses"] else "no address is known"
+        click.echo(f"{row['set']}: {row['rows']:,} rows, {row['here']}, {got}")
+        for name in ("bounds", "source", "licence", "sha256"):
+            click.echo(f"  {name:8} {row[name]}")
+
+
+@data.command("fetch")
+@click.argument("names", nargs=-1, metavar="SETS")
+@DATA
+def fetch_data(*, names: tuple[str, ...], data: str | None) -> None:
+    """Get the sets of these names, or all that can be got, and write each whole or not at all.
+
+    What is sent must have the checksum of the rows that results were made with; else nothing is written.
+    """
+    from covey.bench.data import fetch
+    from covey.errors import DataError
+
+    folder = data_here(data)
+    if folder is None:
+        raise click.UsageError("--data: name the folder that the sets go to, or set COVEY_DATA")
+    wrong = False
+    for source in fetch.find(names):
+        try:
+            click.echo(f"{source.file} {fetch.get(source, folder)}")
+        except DataError as error:
+            click.echo(str(error).removeprefix("data: "))
+            wrong |= bool(names or source.addresses)
+    if wrong:
+        raise DataError("data: not every set could be got; the lines above say why")
+
+
+def data_here(given: str | None) -> Path | None:
+    """The folder of the sets, whether it exists or not; None if none is named."""
+    named = given or os.environ.get("COVEY_DATA")
+    return Path(named) if named else None
 
 
 @bench.command()
@@ -85,7 +159,7 @@ def blocki21(**options: Any) -> None:
     default=("covey:auto",),
     show_default=True,
     metavar="SYSTEM",
-    help="covey:ALGORITHM, diffprivlib or sklearn. Repeatable.",
+    help="covey:ALGORITHM, diffprivlib, sklearn, or M:F, function F of module M. Repeatable.",
 )
 @click.option("--sets", "names", default="", metavar="NAMES", help="Data sets, separated by commas; all by default.")
 @click.option("--eps", "levels", default="", metavar="LIST", help="Values of ε: 0.1,0.5,1,2 by default.")
@@ -117,8 +191,9 @@ def utility(
     quick: bool,
     out: str,
 ) -> None:
-    """Cost relative to ordinary k-means on public sets, next to the peers. SYSTEM is covey:ALGORITHM, diffprivlib or
-    sklearn; repeatable. Interrupt it at any time; the next call goes on."""
+    """Cost relative to ordinary k-means on public sets, next to the peers. SYSTEM is covey:ALGORITHM, diffprivlib,
+    sklearn, or MODULE:FUNCTION, a function(X, k, epsilon, delta, bounds) -> centres; repeatable. Interrupt it at any
+    time; the next call goes on."""
     from covey.bench.utility.run import Request, run
     from covey.cli.options import read_params
     from covey.terminal import progress_bar
@@ -188,7 +263,7 @@ def speed(*, parts: str, diffprivlib: bool, data: str | None, quick: bool, out: 
     from covey.bench.speed.run import run
     from covey.cli.options import check_outputs
 
-    check_outputs([out], inputs=[])
+    check_outputs([out], inputs=[], force=True)
     run(
         data=None if data is None else Path(data),
         out=Path(out),

@@ -9,8 +9,8 @@ import click
 
 from covey.cli.data import takes_data
 from covey.cli.fit import check_shared, make_release, publish, save_json
-from covey.cli.options import Shared, check_outputs, promise_options, read_params, release_options
-from covey.errors import ParameterError
+from covey.cli.options import Shared, check_outputs, forced, promise_options, read_params, release_options
+from covey.errors import ParameterError, need
 from covey.files import File
 from covey.published.show import show_release
 from covey.text import how_many, paragraph, printable, show_table
@@ -86,16 +86,15 @@ def check_before(data: File, domain: Box | Ball, options: Shared, *, reduce_to: 
 
         check_suffix(options.out)
     if plot is not None:
-        from importlib.util import find_spec
-
+        from covey.geo.metric import measured
         from covey.private.tables.frames import open_table
-        from covey.public import resolve_bounds
+        from covey.public import Person
         from covey.published.draw import two_columns
 
-        if find_spec("matplotlib") is None:
-            raise click.UsageError("--plot: needs matplotlib, which is not installed: pip install 'covey[plot]'")
+        need("plot", "--plot: a picture")
         table = open_table(data)
-        two_columns(resolve_bounds(domain, names=table.names, width=table.width).names, options.lon, options.lat)
+        known = measured(domain, None, person=Person(), names=table.names, width=table.width)
+        two_columns(known.names, options.lon, options.lat)
 
 
 def draw(points: Coreset, path: str, options: Shared) -> None:
@@ -107,7 +106,7 @@ def draw(points: Coreset, path: str, options: Shared) -> None:
 
 def show_coreset(points: Coreset, release: Release) -> None:
     """How large it is, and how far off the centres are that it was made for."""
-    from covey.published.sentences import of_costs
+    from covey.published.sentences import of_costs, units_in_words
 
     certificate = points.certificate
     negative = int((points.weights < 0).sum())
@@ -118,6 +117,7 @@ def show_coreset(points: Coreset, release: Release) -> None:
     )
     if told := of_costs(release):
         click.echo(f"{paragraph(' '.join([f'Its own {len(release.centres)} centres, for example:', *told]))}\n")
+    click.echo(f"{paragraph(units_in_words(release.certificate))}\n")
     click.echo(f"{paragraph(certificate.statement)}\n")
     click.echo("Ask it for ever: covey query FILE --centers SITES, or covey query FILE -k 5.")
 
@@ -134,6 +134,7 @@ def show_coreset(points: Coreset, release: Release) -> None:
 @click.option("--lon", metavar="NAME", help="The column that is the longitude.")
 @click.option("--lat", metavar="NAME", help="The column that is the latitude.")
 @click.option("--out", metavar="FILE", help="With -k: write the centres here, as a release.")
+@forced
 @click.option("--allow-seeded", is_flag=True, help="Let --out be written from a coreset made with --seed.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answers as JSON.")
 def query(
@@ -149,6 +150,7 @@ def query(
     lon: str | None,
     lat: str | None,
     out: str | None,
+    force: bool,
     allow_seeded: bool,
     as_json: bool,
 ) -> None:
@@ -169,7 +171,7 @@ def query(
         raise click.UsageError("--candidates, --fixed: say where the centres of -k may be; give -k too")
     if out is not None:
         inputs = (file, centers, allowed, forbidden, candidates, fixed)
-        check_outputs([out], inputs=[path for path in inputs if path is not None])
+        check_outputs([out], inputs=[path for path in inputs if path is not None], force=force)
 
     from covey.published.centres import read_centres, read_places
     from covey.published.coreset.coreset import Coreset

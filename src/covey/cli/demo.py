@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.errors import DataError
+from covey.errors import DataError, MissingError, need
 from covey.files import write_whole
 from covey.fit.fit import fit
 from covey.post.kmeans import cost, weighted_kmeans
@@ -173,6 +173,7 @@ def draw(release: Release, points: Points) -> bytes | None:
     lon = np.linspace(*BOX.ranges[0], 400)
     steps = np.linspace(0, 1, 60)
     try:
+        need("plot", "map.png")
         return city_map(
             release,
             letters=letters(release),
@@ -181,8 +182,8 @@ def draw(release: Release, points: Points) -> bytes | None:
             river_half_width=RIVER_HALF_WIDTH,
             roads=[road(start, end, steps) for start, end in ROADS],
         )
-    except ImportError:
-        say("map.png needs matplotlib, which is not installed: pip install 'covey[plot]'")
+    except MissingError as missing:
+        say(str(missing))
         return None
 
 

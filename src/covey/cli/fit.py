@@ -19,6 +19,7 @@ from covey.cli.options import (
     read_bounds,
     read_rows_per_person,
     read_sample,
+    read_scale,
     zones_in_file,
 )
 from covey.errors import BudgetError, CoveyError, DataError, LedgerError, ParameterError
@@ -61,7 +62,7 @@ def check_shared(data: File, options: Shared, *, more_outputs: Sequence[str | No
     for name, given in (("--key", options.key is not None), ("--convert", options.convert)):
         if given and options.ledger_file is None:
             raise click.UsageError(f"{name}: needs --ledger, where charges and finished releases are kept")
-    check_outputs(outputs, inputs=[fspath(data), *kept_files(options.ledger_file)])
+    check_outputs(outputs, inputs=[fspath(data), *kept_files(options.ledger_file)], force=options.force)
     domain = read_bounds(options.bounds, options.ball)
     if options.person is not None and options.person in (domain.columns or ()):
         raise ParameterError("person", f"{options.person!r} says whose a row is; leave it out of --bounds")
@@ -137,6 +138,8 @@ def make_release(
                 engine=options.engine,
                 zones=zones_in_file(options.zones, lon=options.lon, lat=options.lat),
                 sample=read_sample(options.sample),
+                missing=options.missing,
+                scale=read_scale(options.scale),
                 ledger=book,
                 dataset=options.dataset,
                 random_state=options.seed,
@@ -175,7 +178,7 @@ def read_sites(path: str, data: File, domain: Box | Ball, options: Shared) -> li
     from covey.published.centres import read_places
 
     outputs = [each for each in (options.out, options.geojson) if each is not None]
-    check_outputs(outputs, inputs=[path])
+    check_outputs(outputs, inputs=[path], force=options.force)
     columns = domain.columns or open_table(data).names or ()
     return read_places(path, columns, name="sites", whose="the data's", lon=options.lon, lat=options.lat)
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from covey.cli.options import check_outputs
-from covey.errors import ParameterError
+from covey.errors import ParameterError, need
 from covey.text import paragraph, printable, show_table
 
 if TYPE_CHECKING:
@@ -51,9 +50,8 @@ def group(
       covey group --epsilon 1 --sample 1000 --n 100000 --group 20 --json
     """
     if plot is not None:
-        if find_spec("matplotlib") is None:
-            raise click.UsageError("--plot: needs matplotlib, which is not installed: pip install 'covey[plot]'")
-        check_outputs([plot], inputs=[])
+        need("plot", "--plot: a picture")
+        check_outputs([plot], inputs=[], force=True)
 
     from covey.theory.group import group_privacy
 

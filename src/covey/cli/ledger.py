@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from covey.cli.options import Command, check_outputs
+from covey.cli.options import Command, check_outputs, files_of, forced
 from covey.text import in_words, printable, show_table
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.group(invoke_without_command=True)
 @click.pass_context
 def ledger(context: click.Context) -> None:
-    """Keep the privacy budget of data sets in a file: init, add, list, show, verify, export."""
+    """Keep the privacy budget of data sets in a file: init, add, list, show, verify, export, renew-anchor."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
@@ -84,6 +84,16 @@ def add(*, file: str, dataset: str, **total: Any) -> None:
 def made(file: str, book: Ledger, dataset: str) -> None:
     kind = book.datasets()[dataset].kind
     click.echo(f"{printable(file)}: keeps the budget of {printable(repr(dataset))}, for {kind}; nothing is spent yet.")
+
+
+@ledger.command("renew-anchor")
+@click.argument("file", metavar="FILE")
+def renew_anchor(*, file: str) -> None:
+    """Write the anchor of a ledger FILE anew where it was lost: only you can know that FILE is not an old copy."""
+    from covey.budget.ledger.ledger import Ledger
+
+    head = Ledger.renew_anchor(file).head
+    click.echo(f"{printable(file)}: its anchor is there again, at entry {head.sequence}, {head.hash}")
 
 
 @ledger.command("list")
@@ -222,13 +232,13 @@ def compare(book: Ledger, path: str) -> str:
     "--entry", required=True, type=click.IntRange(min=1), metavar="N", help="The charge, as `show` counts them."
 )
 @click.option("--out", required=True, metavar="FILE", help="Write the release here.")
-def export(*, file: str, entry: int, out: str) -> None:
+@forced
+def export(*, file: str, entry: int, out: str, force: bool) -> None:
     """Hand out the release that a charge paid for once more: the stored bytes, at no cost."""
     from covey.budget.ledger.ledger import Ledger
-    from covey.cli.options import files_of
     from covey.files import write_whole
 
     book = Ledger.open(file)
-    check_outputs([out], inputs=files_of(book))
+    check_outputs([out], inputs=files_of(book), force=force)
     write_whole(out, book.document(entry))
     click.echo(f"Wrote {printable(out)}: the release of entry {entry}, at no cost.")

@@ -19,6 +19,7 @@ from covey import __version__
 from covey.cli.audit import audit
 from covey.cli.bench import bench
 from covey.cli.columns import columns
+from covey.cli.complete import prepare
 from covey.cli.coreset import coreset, query
 from covey.cli.data import takes_data
 from covey.cli.fit import check_shared, make_release, publish, save_json
@@ -28,10 +29,10 @@ from covey.cli.options import Shared, promise_options, read_params, release_opti
 from covey.cli.plan import plan
 from covey.cli.studio import studio
 from covey.cli.thin import thin
-from covey.errors import CoveyError, DataError, FormatError, ParameterError, PrivacyWarning, place_of
+from covey.errors import CoveyError, LedgerError, ParameterError, PrivacyWarning, place_of
 from covey.files import File
 from covey.published.show import show_release
-from covey.text import in_words, printable, show_table
+from covey.text import in_commands, in_words, printable, show_table
 
 OPTIONS = {  # what the command line calls the parameters of the library
     "n_clusters": "-k",
@@ -49,7 +50,7 @@ OPTIONS = {  # what the command line calls the parameters of the library
             *("epsilon", "delta", "bounds", "algorithm", "method", "objective", "neighbours", "dataset"),
             *("lon", "lat", "plot", "sample", "person", "zones", "engine", "key", "centers", "n"),
             *("basemap", "port", "host", "error", "extent", "allowed", "forbidden", "candidates", "fixed"),
-            *("format", "delimiter", "decimal", "encoding", "sheet", "geometry"),
+            *("missing", "scale", "format", "delimiter", "decimal", "encoding", "sheet", "geometry"),
         )
     },
     "rows_per_person": "--rows-per-person",
@@ -146,9 +147,19 @@ def demo(*, out: str, seed: int | None) -> None:
 @cli.command()
 @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
 def algorithms(*, as_json: bool) -> None:
-    """List the algorithms: what each promises, where it runs, its parameters, its paper."""
-    from covey.algorithms.registry import ALGORITHMS
+    """List the algorithms: what each promises, where it runs, its parameters, its paper.
 
+    Those that installed packages offer are called PACKAGE/NAME, and are not Covey's own.
+    """
+    from covey.algorithms import outside
+    from covey.algorithms.registry import ALGORITHMS, find
+
+    found = list(ALGORITHMS.values())
+    for name in outside.entries():
+        try:
+            found.append(find(name))
+        except ParameterError as error:
+            print(f"covey: warning: {printable(str(error))}", file=sys.stderr)
     rows = [
         {
             "name": row.name,
@@ -159,8 +170,9 @@ def algorithms(*, as_json: bool) -> None:
             "engines": list(row.engines),
             "parameters": row.parameters,
             "paper": row.paper,
+            "by": f"{row.origin}, not Covey's own" if row.origin else "Covey",
         }
-        for row in ALGORITHMS.values()
+        for row in found
     ]
     if as_json:
         print(json.dumps(rows, indent=2))
@@ -173,9 +185,9 @@ for command in (audit, columns, coreset, query, group, ledger, bench, plan, stud
 
 
 def by_option(message: str) -> str:
-    """A message that begins with a parameter, for people who know it as an option."""
+    """A message that begins with a parameter, or names a call, for people who know options and commands."""
     name, colon, problem = message.partition(":")
-    return OPTIONS.get(name, name) + colon + problem
+    return in_commands(OPTIONS.get(name, name) + colon + problem)
 
 
 def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -186,6 +198,7 @@ def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; every way to fail ends in one line on stderr and an exit code."""
     if "_COVEY_COMPLETE" in os.environ:  # a shell asks for completions
+        prepare(cli)
         cli.main(prog_name="covey")
     debug = bool(os.environ.get("COVEY_DEBUG"))
     if not (debug or sys.warnoptions):
@@ -202,10 +215,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(done.exit_code)
     except click.ClickException as error:
         fail(explained(error), code=2)
-    except (ParameterError, DataError, FormatError) as error:
-        fail(by_option(str(error)), code=2)
+    except LedgerError as error:  # begins with the name of a file, not of a parameter
+        fail(in_commands(str(error)), code=2)
     except CoveyError as error:
-        fail(str(error), code=2)
+        fail(by_option(str(error)), code=2)
     except (KeyboardInterrupt, click.Abort):
         fail("interrupted; what was charged stays charged", code=130)
     except BrokenPipeError:

@@ -34,6 +34,8 @@ class Shared:
     rows_per_person: str
     zones: str | None
     sample: str | None
+    missing: str
+    scale: tuple[str, ...]
     errors: str
     engine: str
     master: str | None
@@ -49,6 +51,29 @@ class Shared:
     allow_seeded: bool
     as_json: bool
     quiet: bool
+    force: bool
+
+
+def forced(command: Command) -> Command:
+    """The option without which no file is replaced."""
+    return click.option("--force", is_flag=True, help="Replace files that are there already.")(command)
+
+
+column_options = (
+    click.option(
+        "--missing",
+        type=click.Choice(["middle", "drop"]),
+        default="middle",
+        show_default=True,
+        help="Move missing values to the middle of their range, or drop their rows (under add-remove).",
+    ),
+    click.option(
+        "--scale",
+        multiple=True,
+        metavar="NAME=TIMES",
+        help="How many times the distance in a column counts, such as age=2. Repeatable.",
+    ),
+)
 
 
 def promise_options(command: Command) -> Command:
@@ -116,6 +141,7 @@ def release_options(command: Command) -> Command:
                 help="Fit a random sample: 0.01 of the rows, or 100000 of them, or as many as 5% of error allow. "
                 "Epsilon holds for all rows.",
             ),
+            *column_options,
             click.option(
                 "--errors",
                 type=click.Choice(["quick", "full", "none"]),
@@ -142,6 +168,7 @@ def release_options(command: Command) -> Command:
             click.option("--key", metavar="KEY", help="With --ledger: the same key and request again costs nothing."),
             click.option("--out", metavar="FILE", help="Write the result here."),
             click.option("--geojson", metavar="FILE", help="Write the points here, for a map."),
+            forced,
             click.option("--lon", metavar="NAME", help="With --geojson or --zones: the column that is the longitude."),
             click.option("--lat", metavar="NAME", help="With --geojson or --zones: the column that is the latitude."),
             click.option(
@@ -185,6 +212,21 @@ def read_bounds(bounds: Sequence[str], ball: float | None) -> Box | Ball:
     if named and by_position:
         raise ParameterError("bounds", "give all ranges with a column name, or none")
     return Box.of(named) if named else Box(*by_position)
+
+
+def read_scale(scale: Sequence[str]) -> dict[str, float] | None:
+    """`age=2` for each column that is to count more, or less."""
+    found: dict[str, float] = {}
+    for assignment in scale:
+        name, _, times = assignment.rpartition("=")
+        try:
+            number = float(times)
+        except ValueError:
+            name = ""
+        if not name or name in found:
+            raise ParameterError("scale", f"{assignment!r} is not of the form NAME=TIMES, such as age=2, once a column")
+        found[name] = number
+    return found or None
 
 
 def split_ranges(bounds: Sequence[str]) -> list[str]:
@@ -250,8 +292,17 @@ def read_rows_per_person(text: str) -> int | str:
     return int(text) if text.isdecimal() and len(text) < 10 else text
 
 
-def check_outputs(outputs: Sequence[str], *, inputs: Sequence[str]) -> None:
-    """Refuse a file that cannot be written, or that would replace an input, before any budget is spent."""
+def check_outputs(
+    outputs: Sequence[str],
+    *,
+    inputs: Sequence[str],
+    force: bool = False,
+    there: str = "--force replaces it, or give another name",
+) -> None:
+    """Refuse a file that cannot be written, or would replace an input or what is there, before any budget is spent.
+
+    there : what to say of a file that is there already, if it is not to be replaced by `force`.
+    """
     import tempfile
 
     taken = [place.resolve() for path in inputs for place in _meant(path)]
@@ -266,6 +317,8 @@ def check_outputs(outputs: Sequence[str], *, inputs: Sequence[str]) -> None:
             raise DataError(f"out: there is no folder {str(target.parent)!r} to write {path!r} to")
         if target.exists() and not target.is_file():
             raise DataError(f"out: {path!r} is not an ordinary file")
+        if target.exists() and not force:
+            raise DataError(f"out: {path!r} is there already; {there}")
         try:
             tempfile.TemporaryFile(dir=target.parent).close()
         except OSError as error:

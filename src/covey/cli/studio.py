@@ -11,8 +11,8 @@ import click
 from click.core import ParameterSource
 
 from covey.cli.data import takes_data
-from covey.cli.options import check_outputs, read_bounds
-from covey.errors import DataError
+from covey.cli.options import check_outputs, column_options, read_bounds, read_scale
+from covey.errors import DataError, need
 from covey.files import File
 from covey.text import printable
 
@@ -44,10 +44,13 @@ if TYPE_CHECKING:
 @click.option(
     "--zones", "zones_file", metavar="FILE", help="GeoJSON polygons with a stricter level (property epsilon)."
 )
+@column_options[0]
+@column_options[1]
 @click.option("--ledger", "ledger_file", metavar="FILE", help="Charge the budget kept in this ledger.")
 @click.option("--dataset", metavar="NAME", help="The data set's name in the ledger and in certificates.")
 @click.option("--key", metavar="KEY", help="With --ledger: a look that was finished under this key is not paid again.")
 @click.option("--out", metavar="DIR", help="Folder that publications go to; covey-published by default.")
+@click.option("--force", is_flag=True, help="With --node: replace the page that is there already.")
 @click.option("--basemap", metavar="FILE|URL|none", help="GeoJSON or a map style under the points, or no map at all.")
 @click.option("--lon", metavar="NAME", help="The column that is the longitude, if its name does not say it.")
 @click.option("--lat", metavar="NAME", help="The column that is the latitude, if its name does not say it.")
@@ -80,6 +83,7 @@ def studio(
     node: bool,
     ledger_file: str | None,
     no_browser: bool,
+    force: bool,
     **options: Any,
 ) -> None:
     """See what each privacy level would publish of DATA, a file; choose one; publish it.
@@ -99,8 +103,10 @@ def studio(
         others = [each.opts[0] for each in context.command.params if _given(context, each.name)]
         if others:
             raise click.UsageError(f"{others[0]}: --node writes a page for a person at home; leave the rest away")
-        write_node(options["out"] or "covey-node.html", browser=not no_browser)
+        write_node(options["out"] or "covey-node.html", force=force, browser=not no_browser)
         return
+    if force:
+        raise click.UsageError("--force: replaces the page of --node; publications get folders of their own")
     options["out"] = options["out"] or "covey-published"
     if demo and data is not None:
         raise click.UsageError("--demo: opens a made-up city; leave DATA away, or --demo")
@@ -114,27 +120,26 @@ def studio(
         raise click.UsageError(
             "--bounds: the public range of each column is needed, such as lon=-74.1:-73.9,lat=40.7:40.9"
         )
-    try:
-        from covey.studio.serve import serve
-    except ImportError:
-        raise click.UsageError("the studio needs more packages: pip install 'covey[studio]'") from None
+    need("studio", "the studio")
+    from covey.studio.serve import serve
+
     serve(make_settings(data, demo, ledger_file, **options), browser=not no_browser, say=say)
 
 
 def _given(context: click.Context, name: str | None) -> bool:
     """Whether an option was given that has nothing to do with the page of a node."""
     source = context.get_parameter_source(name or "")
-    return source is ParameterSource.COMMANDLINE and name not in ("node", "out", "no_browser")
+    return source is ParameterSource.COMMANDLINE and name not in ("node", "out", "force", "no_browser")
 
 
-def write_node(path: str, *, browser: bool) -> None:
+def write_node(path: str, *, force: bool, browser: bool) -> None:
     """The page of a node, as one file."""
     import webbrowser
 
     from covey.files import write_whole
     from covey.studio.node.page import make_page
 
-    check_outputs([path], inputs=[])
+    check_outputs([path], inputs=[], force=force)
     write_whole(path, make_page())
     click.echo(f"Wrote {printable(path)}: open it in a browser, or give it to people. It runs there and sends nothing.")
     if browser:
@@ -154,6 +159,7 @@ def make_settings(
     basemap: str | None,
     out: str,
     upload_limit: int,
+    scale: tuple[str, ...] = (),
     **options: Any,
 ) -> Settings:
     """Everything that can be wrong is found here, before the browser opens."""
@@ -180,6 +186,7 @@ def make_settings(
         zones=None if zones_file is None else read_document("zones", zones_file),
         basemap=read_basemap(basemap),
         out=usable_folder(out),
+        scale=read_scale(scale),
         limits=Limits(upload=upload_limit * 2**20),
     )
 

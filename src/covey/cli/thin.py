@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -54,9 +53,7 @@ def thin(*, track: str, zones: str, epsilon: float, out: str, lon: str | None, l
     """
     if not out.lower().endswith(".csv"):
         raise click.UsageError("--out: what is sent is a CSV file; let its name end in .csv")
-    check_outputs([out], inputs=[track, zones])
-    if Path(out).exists() and not force:
-        raise DataError(f"out: {out!r} is there already: {ONE_UPLOAD}. {FORCED}")
+    check_outputs([out], inputs=[track, zones], force=force, there=f"{ONE_UPLOAD}. {FORCED}")
 
     from covey.files import write_whole
     from covey.fit.node import thin_file

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from inspect import currentframe
 from pathlib import Path
+from typing import Any, NoReturn
 
 from covey.budget.accounting.promise import Promise
 from covey.errors import PrivacyWarning
@@ -29,15 +30,15 @@ _PACKAGE = str(Path(__file__).parents[1])
 
 def warn_before(promise: Promise, person: Person, *, columns: Sequence[str] | None, used: Sequence[str] | None) -> None:
     """Warn of a request, if there is reason to. `columns` are those of the data, `used` those of the bounds."""
-    _warn(_of_request(promise, person, set(columns or ()) - set(used or ())))
+    warn_at_caller(_of_request(promise, person, set(columns or ()) - set(used or ())))
 
 
 def warn_without_ledger() -> None:
     """For Python: the command line prints the certificate, which says the same."""
-    _warn(
+    warn_at_caller(
         [
-            "ledger: none, so nothing adds up what all releases of these rows tell together; make one with "
-            "'covey ledger init', and name it here"
+            "ledger: none, so nothing adds up what all releases of these rows tell together; `Ledger.create` "
+            "makes one, to be named here"
         ]
     )
 
@@ -46,7 +47,16 @@ def warn_after(release: Release) -> None:
     """Warn of what a release shows about itself: the fit is paid for, so that not even an error can stop it."""
     for message in (*at_an_end(release), *doubts(release)):
         with suppress(Exception):  # a filter's, or that of whoever shows warnings in another way
-            _warn([message])
+            warn_at_caller([message])
+
+
+@property  # type: ignore[misc]
+def no_score(self: Any) -> NoReturn:
+    """There is no score: the cost of exact rows is not private, and neither is what is chosen by it."""
+    raise AttributeError(
+        f"{type(self).__name__} has no score: the cost of rows is exact, and so is not private, nor is a search by it; "
+        "a PrivateCoreset tells costs for any number of questions at no further price (docs/guide/pipelines.md)"
+    )
 
 
 def _of_request(promise: Promise, person: Person, others: set[str]) -> Iterator[str]:
@@ -74,7 +84,7 @@ def _names_people(name: str) -> bool:
     return any(form in _WHO for word in words for form in (word, word.removesuffix("s"), word.removesuffix("id")))
 
 
-def _warn(messages: Iterable[str]) -> None:
+def warn_at_caller(messages: Iterable[str]) -> None:
     """Warnings at the line that called Covey, wherever inside they come up."""
     frame, depth, level = currentframe(), 0, 0
     while frame is not None:

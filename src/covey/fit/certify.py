@@ -15,6 +15,7 @@ from covey.events import float_at_least
 from covey.fit.cap import Capped
 from covey.fit.sample import Sampled
 from covey.post.errors.sizes import cluster_sizes
+from covey.private.narrowed.missing import MIDDLE
 from covey.public import Domain
 from covey.published.certificate import Certificate
 from covey.published.errors import OBJECTIVES, THINNED, BoxNoise, Errors, from_boxes, from_sizes
@@ -51,8 +52,10 @@ def certify(
     notes = notes if sampled.scale == 1 else of_sample(notes, sampled.scale)
     notes = {**notes, "sample": sampled.notes} if sampled.notes else notes
     notes = {**notes, "people": capped.notes} if capped.notes else notes
+    notes = notes if request.missing == MIDDLE else {**notes, "missing": request.missing}
     notes = {**notes, "choice": request.choice} if request.choice is not None else notes
     notes = {**notes, "not_told": not_told} if not_told else notes
+    notes = {**notes, "algorithm_by": request.algorithm.origin} if request.algorithm.origin else notes
     certificate = Certificate(
         algorithm=request.algorithm.name,
         parameters={"k": request.k, **request.parameters, **notes},
@@ -149,7 +152,7 @@ def _scaled(outcome: Outcome, scale: float) -> Synopsis:
 
 def in_user_units(outcome: Outcome, domain: Domain, scale: float) -> WeightedPoints:
     """A coreset as it is published: in the units of the data, with weights that count all rows, and their noise."""
-    coreset, width = outcome.coreset, np.array(domain.half) / domain.limit
+    coreset, width = outcome.coreset, domain.unit / domain.limit
     assert coreset is not None
     counted = coreset.cells is not None and outcome.boxes is not None and "zones" not in outcome.notes
     return WeightedPoints(

@@ -9,7 +9,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -26,13 +25,15 @@ from covey.fit.cap import cap, each_row
 from covey.fit.caution import warn_before
 from covey.fit.certify import certify
 from covey.fit.sample import SampleRequest, draw_sample, read_sample
-from covey.fit.session import Progress, Session
+from covey.fit.session import Progress, Session, open_ledger, seed_of
 from covey.fit.zones import Thinning, read_zones
+from covey.geo.metric import measured
 from covey.post.random import public_rng
 from covey.private.curator import Curator
+from covey.private.narrowed.missing import MIDDLE, check_missing
 from covey.private.opening import open_data, with_ids
 from covey.private.tables.base import ENGINES, Table
-from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
+from covey.public import Bounds, Domain, Neighbours, Person
 from covey.published.release import Release
 
 MOST_DELTA = Fraction(1, 100)
@@ -54,6 +55,8 @@ def fit(
     rows_per_person: int | str = 1,
     zones: Any = None,
     sample: Any = None,
+    missing: str = MIDDLE,
+    scale: Any = None,
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
     engine: str = "auto",
@@ -79,13 +82,16 @@ def fit(
         person=Person(person, rows_per_person),
         engine=engine,
         sample=sample,
+        missing=missing,
         errors=errors,
         choice=choice,
     )
     book, dataset = open_ledger(ledger, dataset)
     try:
         with np.errstate(all="ignore"):  # with the caller's settings, rows could decide between an answer and an error
-            return _fit(request, data, bounds, zones, book, dataset, seed=seed_of(random_state), progress=progress)
+            return _fit(
+                request, data, bounds, scale, zones, book, dataset, seed=seed_of(random_state), progress=progress
+            )
     except MemoryError:  # numpy's own message tells the shape of the array, and so the exact number of rows
         raise MemoryError("the rows do not fit into memory; what was charged stays charged") from None
 
@@ -94,6 +100,7 @@ def _fit(
     request: Request,
     data: Any,
     bounds: Bounds | None,
+    scale: Any,
     zones: Any,
     book: Ledger | None,
     dataset: str | None,
@@ -103,8 +110,7 @@ def _fit(
 ) -> Release:
     """Refuse all that can be refused by what is public; then run."""
     table = open_data(data, engine=request.engine)
-    names, width = request.person.columns_of(table.names, table.width)
-    domain = resolve_bounds(bounds, names=names, width=width)
+    domain = measured(bounds, scale, person=request.person, names=table.names, width=table.width)
     row, sampled, relation = request.algorithm, request.sample is not None, request.neighbours
     table.check_fit(
         engine=request.engine,
@@ -150,6 +156,7 @@ class Request:
     person: Person
     engine: str = "auto"
     sample: SampleRequest | None = None
+    missing: str = MIDDLE
     errors: str = "quick"
     choice: str | None = None
 
@@ -200,7 +207,9 @@ class Request:
             "columns": domain.columns,
             "domain": [domain.ball, *zip(domain.middle, domain.half, strict=True)],
             "seed": seed,
+            **({} if domain.scale is None else {"scale": domain.scale}),
             **({} if self.sample is None else {"sample": str(self.sample)}),
+            **({} if self.missing == MIDDLE else {"missing": self.missing}),
             **({} if self.errors == "quick" else {"errors": self.errors}),
             **({} if self.choice is None else {"choice": self.choice}),
             **({} if zones is None else {"zones": zones.fingerprint}),
@@ -221,6 +230,7 @@ def check_request(
     person: Person,
     engine: str,
     sample: Any = None,
+    missing: str = MIDDLE,
     errors: str = "quick",
     choice: str | None = None,
 ) -> Request:
@@ -259,6 +269,7 @@ def check_request(
         person=person,
         engine=engine,
         sample=read_sample(sample),
+        missing=check_missing(missing, relation),
         errors=errors,
         choice=choice,
     )
@@ -267,33 +278,6 @@ def check_request(
 def _plain(value: Any) -> Any:
     """A parameter as an ordinary Python value, which certificates can hold."""
     return float(value) if isinstance(value, Fraction) else value.item() if isinstance(value, np.generic) else value
-
-
-def open_ledger(ledger: Ledger | str | None, dataset: str | None) -> tuple[Ledger | None, str | None]:
-    """The ledger to charge, and the name of the data set in it."""
-    if dataset is not None and (not isinstance(dataset, str) or not dataset):
-        raise ParameterError("dataset", "must be a name, or None without a ledger")
-    if ledger is None:
-        return None, dataset
-    if not isinstance(ledger, Ledger | str | PathLike):
-        raise ParameterError("ledger", "must be a Ledger, the path of one, or None")
-    book = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
-    if dataset is None:
-        raise ParameterError("dataset", "a ledger counts per data set: say which one this is, such as dataset='trips'")
-    return book, dataset
-
-
-def seed_of(random_state: Any) -> int | None:
-    """The seed that scikit-learn's random_state stands for. None is fresh operating-system randomness."""
-    if random_state is None:
-        return None
-    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool) and random_state >= 0:
-        return int(random_state)
-    if hasattr(random_state, "randint"):
-        return int(random_state.randint(0, 2**31 - 1))
-    if hasattr(random_state, "integers"):
-        return int(random_state.integers(0, 2**63 - 1))
-    raise ParameterError("random_state", "must be None, a whole number from 0, or a numpy random generator")
 
 
 def run(
@@ -314,6 +298,7 @@ def run(
         curator.zones = known
         return request.run(curator, promise, 0)
 
+    table = table if request.missing == MIDDLE else table.complete(domain)
     capped = cap(table, request.person, session, domain=domain, run=first)
     sampled = draw_sample(
         capped.table if zones is None else zones.table(capped.table, session.source),
@@ -334,7 +319,7 @@ def run(
         progress=progress,
         zones=known,
     )
-    outcome = request.run(curator, sampled.reserve.promise, seed)
+    outcome = request.run(curator, sampled.reserve.promise, seed).within(domain)
     if zones is not None:
         told = zones.notes(request.delta, counted_up=outcome.counted_up)
         outcome = replace(outcome, notes={**outcome.notes, **told})

@@ -25,7 +25,7 @@ from covey.private.engines.base import Sealed
 from covey.private.lattice import to_block
 from covey.private.narrowed.zones import ALWAYS
 from covey.private.tables.base import Table
-from covey.private.tables.frames import open_table
+from covey.private.tables.frames import ArrayTable, FrameTable, open_table
 from covey.private.tables.gpx import track_to_csv
 from covey.private.tables.kept import some_rows
 from covey.public import Box, resolve_bounds
@@ -50,6 +50,8 @@ def thin(points: Any, zones: Any, *, epsilon: float, bounds: Any = None) -> Any:
     if isinstance(points, str | os.PathLike):
         raise DataError("points: are rows in memory; for a file there is the command covey thin")
     table = open_table(points)
+    if not isinstance(table, ArrayTable | FrameTable):  # run again, a query may give rows that no coin was thrown for
+        raise DataError("points: are rows in memory; collect the query or stream into a table first")
     if bounds is None:
         names = table.names
         east, north = (0, 1) if names is None else find_axes(names)

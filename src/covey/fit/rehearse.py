@@ -20,8 +20,8 @@ from covey.post.distances import Objective
 from covey.post.errors.boxes import CountedBoxes
 from covey.post.errors.reruns import Again, Reruns, rerun
 from covey.post.random import public_rng
-from covey.public import Ball, Bounds
-from covey.published.certificate import Certificate
+from covey.public import Ball, Box
+from covey.published.certificate import Certificate, reach_of
 from covey.published.coreset.coreset import Coreset
 from covey.published.errors import Errors
 from covey.published.levels.levels import LevelSet, check_levels
@@ -116,7 +116,7 @@ def fit_again(certificate: Certificate, k: int, objective: str) -> Again:
             made_up,
             k=k,
             epsilon=max(min(epsilon * stronger, MOST_STRENGTH / max(len(made_up), 100)), LEAST_EPSILON),
-            bounds=cube_of(certificate),
+            **cube_of(certificate),
             algorithm=certificate.algorithm,
             algorithm_params=own,
             objective=objective,
@@ -145,7 +145,7 @@ def level_again(certificate: Certificate, k: int, objective: str) -> Again:
     def again(made_up: Floats, stronger: float, seed: int) -> Floats:
         found = fit_levels(
             made_up,
-            bounds=cube_of(certificate),
+            **cube_of(certificate),
             levels=[(each.name, each.epsilon / share * stronger) for each in dict.fromkeys((levels[0], *own))],
             per_axis=side,
             random_state=seed,
@@ -155,9 +155,12 @@ def level_again(certificate: Certificate, k: int, objective: str) -> Again:
     return again
 
 
-def cube_of(certificate: Certificate) -> Bounds:
-    """The domain of a release with its middle at 0 and columns scaled to [-1, 1]."""
-    return Ball(radius=1.0) if certificate.domain["type"] == "ball" else (-1.0, 1.0)
+def cube_of(certificate: Certificate) -> dict[str, Any]:
+    """The bounds and scale of a release with its middle at 0, in the units of its distances."""
+    if certificate.domain["type"] == "ball":
+        return {"bounds": Ball(radius=1.0)}
+    reach = reach_of(certificate.domain).tolist()
+    return {"bounds": Box(*((-each, each) for each in reach)), "scale": reach}
 
 
 def public_seed(centres: Floats) -> int:

@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from os import PathLike
+from typing import Any
+
+import numpy as np
 
 from covey.budget.accounting.plan import Reserve
 from covey.budget.accounting.promise import Promise, ZonePromises
@@ -174,3 +178,30 @@ class Session:
             return self._book.find(receipt.receipt) is not None
         except LedgerError:
             return False
+
+
+def open_ledger(ledger: Ledger | str | None, dataset: str | None) -> tuple[Ledger | None, str | None]:
+    """The ledger to charge, and the name of the data set in it."""
+    if dataset is not None and (not isinstance(dataset, str) or not dataset):
+        raise ParameterError("dataset", "must be a name, or None without a ledger")
+    if ledger is None:
+        return None, dataset
+    if not isinstance(ledger, Ledger | str | PathLike):
+        raise ParameterError("ledger", "must be a Ledger, the path of one, or None")
+    book = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
+    if dataset is None:
+        raise ParameterError("dataset", "a ledger counts per data set: say which one this is, such as dataset='trips'")
+    return book, dataset
+
+
+def seed_of(random_state: Any) -> int | None:
+    """The seed that scikit-learn's random_state stands for. None is fresh operating-system randomness."""
+    if random_state is None:
+        return None
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool) and random_state >= 0:
+        return int(random_state)
+    if hasattr(random_state, "randint"):
+        return int(random_state.randint(0, 2**31 - 1))
+    if hasattr(random_state, "integers"):
+        return int(random_state.integers(0, 2**63 - 1))
+    raise ParameterError("random_state", "must be None, a whole number from 0, or a numpy random generator")

@@ -26,17 +26,18 @@ from covey.errors import CoveyError, ParameterError
 from covey.events import float_at_least
 from covey.fit.cap import each_row
 from covey.fit.caution import warn_before
-from covey.fit.fit import open_ledger, seed_of
-from covey.fit.session import Progress, Session
+from covey.fit.session import Progress, Session, open_ledger, seed_of
 from covey.fit.zones import Thinning, read_zones
+from covey.geo.metric import measured
 from covey.noise.chain import ChainedLaplace
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.source import new_key
 from covey.private.narrowed.cancellable import CancellableTable
+from covey.private.narrowed.missing import MIDDLE, check_missing
 from covey.private.opening import with_ids
 from covey.private.tables.base import Table
 from covey.private.tables.frames import open_table
-from covey.public import Bounds, Domain, Neighbours, Person, resolve_bounds
+from covey.public import Bounds, Domain, Neighbours, Person
 from covey.published.certificate import Certificate
 from covey.published.levels.files import from_json, to_json
 from covey.published.levels.levels import USUAL_LEVELS, Level, LevelSet, check_levels, price
@@ -67,6 +68,8 @@ def fit_levels(
     person: Any = None,
     rows_per_person: int = 1,
     zones: Any = None,
+    missing: str = MIDDLE,
+    scale: Any = None,
     ledger: Ledger | str | None = None,
     dataset: str | None = None,
     engine: str = "auto",
@@ -95,6 +98,10 @@ def fit_levels(
         How many rows of a person count at most.
     zones : GeoJSON, path, pairs, Zones, or None, default=None
         Regions with a stricter promise, as in `KMeans`; not together with person.
+    missing : {'middle', 'drop'}, default='middle'
+        What becomes of rows with a missing value, as in `KMeans`.
+    scale : dict, sequence of numbers, or None, default=None
+        How many times a column's distance counts, as in `KMeans`.
     ledger : Ledger, path, or None, default=None
         What the levels are charged to.
     dataset : str or None, default=None
@@ -116,10 +123,10 @@ def fit_levels(
     checked = check_levels(levels)
     data, person = with_ids(data, person)
     who = check_person(Person(person, rows_per_person), checked, zones)
+    check_missing(missing, Neighbours.ADD_REMOVE)
     book, name = open_ledger(ledger, dataset)
     table = open_table(data)
-    names, width = who.columns_of(table.names, table.width)
-    domain = resolve_bounds(bounds, names=names, width=width)
+    domain = measured(bounds, scale, person=who, names=table.names, width=table.width)
     if domain.dimension not in MOST_PER_AXIS:
         raise ParameterError("bounds", "levels need 1 to 4 columns, because they are a histogram; choose some of them")
     table.check_fit(engine=engine, engines=ENGINES, what="levels")
@@ -135,7 +142,9 @@ def fit_levels(
         promise=promise,
         zones=None if thinning is None else thinning.promises(promise),
         purpose=f"all {len(checked)} privacy levels of a histogram",
-        fingerprint=_fingerprint(checked, domain, who, side=side, thinning=thinning, seed=seed, reading=table.reading),
+        fingerprint=_fingerprint(
+            checked, domain, who, side=side, thinning=thinning, missing=missing, seed=seed, reading=table.reading
+        ),
         numbers=len(checked) * (side or MOST_PER_AXIS[domain.dimension]) ** domain.dimension,
         seed=seed,
     )
@@ -154,6 +163,7 @@ def fit_levels(
             session,
             side=side,
             thinning=thinning,
+            missing=missing,
             dataset=name,
             engine=engine,
             watch=_Watch(progress, cancelled),
@@ -219,12 +229,14 @@ def _run(
     *,
     side: int | None,
     thinning: Thinning | None,
+    missing: str,
     dataset: str | None,
     engine: str,
     watch: _Watch,
 ) -> LevelSet:
     promises = [_promise(level, person) for level in levels]
     kept, reserve = watch.table(table), session.reserve
+    kept = kept if missing == MIDDLE else kept.complete(domain)
     each = [promise.epsilon for promise in promises]
     if person.column is not None:  # what a level may cost a row
         reserve, each = reserve.for_rows(cap=person.rows), [epsilon / person.rows for epsilon in each]
@@ -245,6 +257,7 @@ def _run(
     watch.step(2, "writing down the levels")
     notes = {"levels": [list(level) for level in levels], "cells_per_axis": parts, "rows_noisy": rows, **sides}
     notes |= {} if person.column is None else {"rows_per_person": person.rows}
+    notes |= {} if missing == MIDDLE else {"missing": missing}
     certificate = Certificate(
         algorithm="levels",
         parameters=notes | ({} if thinning is None else thinning.notes(counted_up=True)),
@@ -277,6 +290,7 @@ def _fingerprint(
     *,
     side: int | None,
     thinning: Thinning | None,
+    missing: str,
     seed: int | None,
     reading: Mapping[str, Any],
 ) -> str:
@@ -287,7 +301,9 @@ def _fingerprint(
         "domain": [domain.ball, *zip(domain.middle, domain.half, strict=True)],
         "zones": None if thinning is None else thinning.fingerprint,
         "seed": seed,
+        **({} if domain.scale is None else {"scale": domain.scale}),
         **({} if person.column is None else {"person": [person.column, person.rows]}),
+        **({} if missing == MIDDLE else {"missing": missing}),
         **({} if not reading else {"reading": dict(reading)}),
     }
     return json.dumps(fields, sort_keys=True)

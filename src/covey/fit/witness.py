@@ -75,12 +75,12 @@ def _holds(zone: Area, rows: Rows) -> Bits:
 
 def _tries(domain: Domain, zone: Area | None, stricter: Sequence[Area], count: int) -> Floats:
     """Points within the bounds, in the units of the data: combinations of what is worth trying along each axis."""
-    limit, d = float(domain.limit), domain.dimension
-    low, high = (each.clip(-limit, limit) for each in _ends(zone, d))
+    limit, d, (least, most) = float(domain.limit), domain.dimension, domain.corners
+    low, high = (each.clip(least, most) for each in _ends(zone, d))
     areas = [each for each in (zone, *stricter) if each is not None]
     boxes = np.concatenate([np.empty((0, 2, d)), *(each.boxes for each in areas)])
     axes = next((each.axes for each in areas if each.polygons), ())
-    free = (low <= -limit) & (high >= limit) & (zone is not None)  # any place is as good as any other, but for boxes
+    free = (low <= least) & (high >= most) & (zone is not None)  # any place is as good as any other, but for boxes
     slots = [_along(boxes[:, :, j], low[j], high[j], free=bool(free[j]))[:, None] for j in range(d)]
     if axes:
         pair = np.stack([each.ravel() for each in np.meshgrid(*(slots[j][: _FEW // 8] for j in axes))], axis=1)
@@ -97,7 +97,7 @@ def _tries(domain: Domain, zone: Area | None, stricter: Sequence[Area], count: i
         picks = np.concatenate([alike, public_rng(0).integers(0, sizes, (count, len(sizes)))])
     points = np.empty((len(picks), d))
     points[:, order] = np.concatenate([slot[picks[:, i]] for i, slot in enumerate(slots)], axis=1)
-    points = points.clip(-limit, limit)
+    points = points.clip(least, most)
     if domain.ball:
         points *= limit / np.maximum(limit, np.sqrt(np.square(points).sum(axis=1)))[:, None]
     return domain.from_lattice(points)
@@ -126,10 +126,12 @@ def _on_map(
     zone: Area | None, stricter: Sequence[Area], axes: Sequence[int], low: Floats, high: Floats, *, count: int
 ) -> Floats:
     """What is worth trying on the two axes of polygons: on a zone's edges, on a grid, and where other borders are."""
-    limit = float(next(each for each in (zone, *stricter) if each is not None).domain.limit)
-    frame = _outlines(np.array([[[-limit] * 2, [limit] * 2]]))
+    least, most = (
+        end[list(axes)] for end in next(each for each in (zone, *stricter) if each is not None).domain.corners
+    )
+    frame = _outlines(np.array([[least, most]]))
     own = frame if zone is None else np.concatenate([*zone.polygons, _outlines(zone.boxes[:, :, list(axes)])])
-    start, way, first, last = parts_within(own, -limit - BORDER, limit + BORDER)
+    start, way, first, last = parts_within(own, least - BORDER, most + BORDER)
     nearest = np.clip(-(start * way).sum(axis=1) / np.maximum(np.square(way).sum(axis=1), 1e-300), first, last)
     on = [start + way * share[:, None] for share in (first, last, (first + last) / 2, nearest)]
     across = 64 if count > _FEW else 5

@@ -220,7 +220,7 @@ def _pair(pair: Any, number: int) -> Zone:
 
 
 def _on_lattice(edges: NDArray[np.float64], domain: Domain, axes: tuple[int, int]) -> NDArray[np.float64]:
-    middle, half = (np.array(each)[[*axes, *axes]] for each in (domain.middle, domain.half))
+    middle, half = (np.array(each)[[*axes, *axes]] for each in (domain.middle, domain.unit))
     with np.errstate(over="ignore", under="ignore"):
         scaled = (edges - middle) / half
     if not (np.abs(scaled) <= FARTHEST).all():
@@ -236,7 +236,7 @@ def _box_on_lattice(box: Box, domain: Domain) -> NDArray[np.float64]:
     for name, ends in zip(columns, box.ranges, strict=True):
         j = domain.names.index(name)
         with np.errstate(over="ignore", under="ignore"):
-            corners[:, j] = (np.array(ends) - domain.middle[j]) / domain.half[j] * domain.limit
+            corners[:, j] = (np.array(ends) - domain.middle[j]) / domain.unit[j] * domain.limit
     return corners
 
 
@@ -260,7 +260,9 @@ class Thinning:
     @property
     def fingerprint(self) -> str:
         """A hash of which rows are in which zone: in other columns other rows are, and bounds move those outside."""
-        where = [[area.axes for area in self.regions.areas], asdict(self.domain)]
+        old = ("columns", "ball")  # what is None or False there has always been told
+        domain = {name: each for name, each in asdict(self.domain).items() if each or name in old}
+        where = [[area.axes for area in self.regions.areas], domain]
         return hashlib.sha256(json.dumps([self.zones.fingerprint, where]).encode()).hexdigest()
 
     def table(self, table: Table, source: Source) -> Table:

@@ -20,6 +20,7 @@ from covey.public import Domain
 
 Bits = NDArray[np.bool_]
 Rows = NDArray[np.int32]  # lattice rows, one column per row
+Ends = float | NDArray[np.float64]  # one for both axes, or one for each
 WORLD = (180.0, 90.0)  # degrees of longitude and latitude
 BORDER = 2.0  # lattice steps: more than a row is moved by on its way to the lattice of a box or a ball
 _LOOKUP = 256  # cells per axis of the table that answers for most rows
@@ -207,8 +208,8 @@ def _points_along(lines: NDArray[np.float64], per_axis: int) -> NDArray[np.float
     return np.asarray(start[which] + way[which] * share[:, None], dtype=np.float64)
 
 
-def parts_within(lines: NDArray[np.float64], low: float, high: float) -> tuple[NDArray[np.float64], ...]:
-    """The edges that enter the square from low to high: starts, ways, and the shares at which they enter and leave."""
+def parts_within(lines: NDArray[np.float64], low: Ends, high: Ends) -> tuple[NDArray[np.float64], ...]:
+    """The edges that enter the box from low to high: starts, ways, and the shares at which they enter and leave."""
     start, way = lines[:, :2], lines[:, 2:] - lines[:, :2]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         enter, leave = (low - start) / way, (high - start) / way

@@ -1,6 +1,6 @@
 """Which place belongs to which centre: Voronoi polygons inside the bounds, by cutting a box with half-planes.
 
-Distances are those of the fit, with both columns scaled to [-1, 1]; of equal centres the first has everything.
+Distances are those of the fit, with columns scaled by their bounds; of equal centres the first has everything.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ BOX: tuple[Point, ...] = ((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0))
 _EQUAL = 1e-12
 
 
-def voronoi(centres: Sequence[Point]) -> list[list[Point]]:
-    """For each centre in the square [-1, 1]², the corners of its region, counter-clockwise; none if it has no area."""
-    return [_region(i, centres) for i in range(len(centres))]
+def voronoi(centres: Sequence[Point], box: Sequence[Point] = BOX) -> list[list[Point]]:
+    """For each centre in a rectangle, the corners of its region, counter-clockwise; none if it has no area."""
+    return [_region(i, centres, box) for i in range(len(centres))]
 
 
-def _region(i: int, centres: Sequence[Point]) -> list[Point]:
+def _region(i: int, centres: Sequence[Point], box: Sequence[Point]) -> list[Point]:
     x, y = centres[i]
-    corners = list(BOX)
+    corners = list(box)
     others = sorted((math.hypot(a - x, b - y), j) for j, (a, b) in enumerate(centres) if j != i)
     for distance, j in others:
         if distance < _EQUAL:
@@ -53,13 +53,18 @@ def _cut(corners: list[Point], here: Point, there: Point) -> list[Point]:
     return kept
 
 
-def region_features(centres: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> list[dict[str, Any]]:
-    """GeoJSON polygons, one for each centre (x, y) that has a region, with the property `centre`: its index."""
+def region_features(
+    centres: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, reach: ArrayLike = (1.0, 1.0)
+) -> list[dict[str, Any]]:
+    """GeoJSON polygons, one for each centre (x, y) that has a region, with the property `centre`: its index.
+
+    reach : how much each of the two columns counts in distances."""
     low, high = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
-    middle, half = low / 2 + high / 2, high / 2 - low / 2
-    scaled = np.clip((np.asarray(centres, dtype=np.float64) - middle) / half, -1, 1)
+    middle, half = low / 2 + high / 2, (high / 2 - low / 2) / np.asarray(reach)
+    scaled = np.clip((np.asarray(centres, dtype=np.float64) - middle) / half, -np.asarray(reach), reach)
     features = []
-    for i, corners in enumerate(voronoi([(x, y) for x, y in scaled.tolist()])):
+    box = [(float(x), float(y)) for x, y in np.array(BOX) * reach]
+    for i, corners in enumerate(voronoi([(x, y) for x, y in scaled.tolist()], box)):
         if corners:
             ring = (np.array([*corners, corners[0]]) * half + middle).tolist()
             geometry = {"type": "Polygon", "coordinates": [ring]}

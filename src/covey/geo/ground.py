@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 
@@ -25,13 +25,15 @@ class Ground:
     """What public regions leave of a map: longitudes and latitudes, as in GeoJSON.
 
     Borders belong to their regions: a place on the border of what is allowed may be built on, one on the border of
-    what is forbidden may not. middle, half : of the map's bounds, whose half-widths are the units of distance.
+    what is forbidden may not. middle : of the map's bounds. half : the unit of distance along each axis. reach : how
+    many of them the bounds are wide to either side.
     """
 
     allowed: Region | None
     forbidden: Region | None
     middle: Floats
     half: Floats
+    reach: Floats = field(default_factory=lambda: np.ones(2))
 
     def holds(self, places: Floats) -> NDArray[np.bool_]:
         """Which of the (n, 2) places may be built on, within the bounds or not."""
@@ -45,7 +47,7 @@ class Ground:
     def nearest(self, places: Floats) -> Floats:
         """Places in the bounds as they are if they may be built on; else moved just over the nearest border that leads
         to where one may. nan where none is found."""
-        found = np.clip(places, self.middle - self.half, self.middle + self.half)
+        found = np.clip(places, self.middle - self.half * self.reach, self.middle + self.half * self.reach)
         wrong = np.flatnonzero(~self.holds(found))
         if wrong.size == 0:
             return found
@@ -67,7 +69,7 @@ class Ground:
         """Places all over the bounds that may be built on, along all borders too; empty if there is none."""
         axis = (np.arange(_PER_AXIS) + 0.5) / _PER_AXIS * 2 - 1
         lattice = np.stack([each.ravel() for each in np.meshgrid(axis, axis)], axis=1)
-        lattice = lattice * self.half + self.middle
+        lattice = lattice * self.reach * self.half + self.middle
         along, across = self._along()
         found = np.full_like(along, np.nan)
         for margin in (*MARGINS, 0.0):
@@ -79,7 +81,7 @@ class Ground:
     def _take(self, found: Floats, which: NDArray[np.intp], tried: Floats) -> None:
         """Those of the tried places (in half-widths) that lie in the bounds and may be built on are found."""
         places = tried * self.half + self.middle
-        good = np.flatnonzero((np.abs(tried) <= 1).all(axis=1))
+        good = np.flatnonzero((np.abs(tried) <= self.reach).all(axis=1))
         good = good[self.holds(places[good])]
         found[which[good]] = places[good]
 
@@ -89,12 +91,12 @@ class Ground:
     @cached_property
     def _borders(self) -> tuple[Floats, Floats]:
         """Edges of all regions and of the bounds, as far as they lie in these: starts and ways, in half-widths."""
-        corners = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
+        corners = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]) * self.reach
         lines = [np.hstack([corners, np.roll(corners, -1, axis=0)])]
         regions = [each for each in (self.allowed, self.forbidden) if each is not None]
         twice, unit = np.tile(self.middle, 2), np.tile(self.half, 2)
         lines += [(edges - twice) / unit for each in regions for edges in each.polygons]
-        start, way, first, last = parts_within(np.concatenate(lines), -1.0, 1.0)
+        start, way, first, last = parts_within(np.concatenate(lines), -self.reach, self.reach)
         return start + first[:, None] * way, (last - first)[:, None] * way
 
     def _along(self) -> tuple[Floats, Floats]:

@@ -50,6 +50,11 @@ def to_block(values: NDArray[np.float64], domain: Domain) -> Block:
     return block
 
 
+def is_missing(values: NDArray[np.float64]) -> Flags:
+    """Which numbers say nothing, and go to the middle: what a null, an empty cell or one that is no number became."""
+    return np.isnan(values)
+
+
 def to_lattice(values: NDArray[np.float64], domain: Domain) -> Rows:
     """Lattice points of (d, n) numbers, for whoever does not ask which were outside."""
     return to_block(values, domain).rows
@@ -62,15 +67,16 @@ def snapped(values: NDArray[np.float64], domain: Domain) -> tuple[NDArray[np.flo
     moving. Each column of the result depends on the same column of `values` alone, whatever the batch: only elementwise
     IEEE operations, in a fixed order.
     """
-    edge = 1.0 + 0.5 / domain.limit
+    limit = domain.limit if domain.scale is None else np.array(domain.scale)[:, None] * domain.limit
+    edge = 1.0 + 0.5 / limit
     with np.errstate(all="ignore"):
         scaled = values - np.array(domain.middle)[:, None]
         scaled /= np.array(domain.half)[:, None]
         inside = (np.abs(scaled) <= edge).all(axis=0)  # a NaN is not
-        np.copyto(scaled, 0.0, where=np.isnan(scaled))
+        np.copyto(scaled, 0.0, where=is_missing(scaled))
         if not domain.ball:
             np.clip(scaled, -1.0, 1.0, out=scaled)
-            scaled *= domain.limit
+            scaled *= limit
             np.rint(scaled, out=scaled)
             return scaled, ~inside
         np.clip(scaled, -FARTHEST, FARTHEST, out=scaled)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
-from covey.errors import ParameterError
+from covey.errors import DataError, ParameterError, need
 from covey.files import File
 from covey.private.tables.base import Table
 from covey.private.tables.frames import open_table
@@ -27,6 +27,13 @@ def open_once(data: Any) -> Any:
     """Data that can be opened again and again: of a stream, which can be read once, the table that it is."""
     late = hasattr(data, "__arrow_c_stream__") and isinstance(table := open_table(data), LateTable)
     return table if late else data
+
+
+def check_names(data: Any) -> None:
+    """Refuse a pandas frame whose columns are named by text and by other things: scikit-learn takes all or none."""
+    names = getattr(data, "columns", ()) if hasattr(data, "iloc") else ()
+    if len({isinstance(name, str) for name in names}) > 1:
+        raise DataError("data: some names of columns are text and some are not; scikit-learn takes all or none")
 
 
 def whose(column: Any, ids: Any) -> Any:
@@ -57,8 +64,7 @@ def start_spark(master: str | None) -> None:
 
 
 def _spark() -> Any:
-    try:
-        from covey.private.tables import spark
-    except ImportError:
-        raise ParameterError("engine", "'spark' needs pyspark: pip install 'covey[spark]', and Java 17") from None
+    need("spark", "engine: 'spark'")
+    from covey.private.tables import spark
+
     return spark

@@ -101,6 +101,8 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
                 f"rows in its {where} are promised more: epsilon = {told}; moving a row across a border of a zone is "
                 "covered by both amounts together"
             )
+        if isinstance(by := self.parameters.get("algorithm_by"), str):
+            lines.append(f"the algorithm is that of {by}, not one of Covey's: that it keeps the promise is on trust")
         return [*lines, choice] if isinstance(choice, str) else lines
 
     @property
@@ -165,12 +167,18 @@ def _typed(certificate: Certificate) -> bool:
 
 
 def scale_of(domain: dict[str, Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The middle and half-width of every column's public range: what distances are measured in."""
+    """The middle of every column's public range, and what distances are measured in: half of it, or more where the
+    column counts less than others."""
     if domain["type"] == "ball":
         middle = np.array(domain["center"], dtype=np.float64)
         return middle, np.full(len(middle), float(domain["radius"]))
     lower, upper = (np.array(domain[end], dtype=np.float64) for end in ("lower", "upper"))
-    return lower / 2 + upper / 2, upper / 2 - lower / 2
+    return lower / 2 + upper / 2, (upper / 2 - lower / 2) / reach_of(domain)
+
+
+def reach_of(domain: dict[str, Any]) -> NDArray[np.float64]:
+    """How far every column's range reaches in the cube [-1, 1]^d: all of it, unless the column counts less."""
+    return np.array(domain.get("scale", [1.0] * len(domain.get("lower") or domain["center"])), dtype=np.float64)
 
 
 def _fits(domain: dict[str, Any], width: int) -> bool:
@@ -181,7 +189,17 @@ def _fits(domain: dict[str, Any], width: int) -> bool:
     ends = [domain.get(name) for name in names]
     if not all(isinstance(end, list) and len(end) == width and all(map(_is_number, end)) for end in ends):
         return False
-    return names == ("center",) or all(low < high for low, high in zip(*ends, strict=True))
+    if names == ("center",):
+        return "scale" not in domain
+    return all(low < high for low, high in zip(*ends, strict=True)) and _counts(
+        domain.get("scale", [1.0] * width), width
+    )
+
+
+def _counts(scale: Any, width: int) -> bool:
+    """Whether columns can count as much as this says: one of them 1, and no other more."""
+    known = isinstance(scale, list) and len(scale) == width and all(map(_is_number, scale))
+    return known and min(scale) > 0 and max(scale) == 1
 
 
 def _is_number(value: object) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from covey.errors import ParameterError
 from covey.geo.geojson import find_axes
-from covey.published.certificate import in_full
+from covey.published.certificate import in_full, reach_of
 from covey.published.coreset.coreset import Coreset
 from covey.published.release import Release
 from covey.published.sentences import NOISE, often
@@ -226,12 +226,13 @@ def coreset_plot(coreset: Coreset, *, lon: str | None = None, lat: str | None = 
     x, y = coreset.points[:, across], coreset.points[:, up]
     lower, upper = (np.array(end) for end in corners(coreset.certificate.domain))
     width, height = upper[across] - lower[across], upper[up] - lower[up]
+    reach = reach_of(coreset.certificate.domain)
 
     figure = Figure(figsize=(9.6, 9.4), dpi=150, facecolor="white")
     canvas = FigureCanvasAgg(figure)
     axes = figure.add_axes((0.09, 0.085, 0.885, 0.78))
     axes.set_facecolor(LAND)
-    axes.set_box_aspect(1)  # both columns are scaled alike, as distances are measured
+    axes.set_box_aspect(reach[up] / reach[across])  # as distances are measured
     heaviest = float(np.abs(coreset.weights).max()) or 1.0
     largest = float(np.clip(60_000 / len(coreset), 6.0, 420.0))
     areas = largest * np.abs(coreset.weights) / heaviest

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from covey.errors import ParameterError
+from covey.geo.clock import told
 from covey.geo.geojson import HIGHEST, METRES, WIDEST, find_axes
 from covey.post.errors.quantiles import LEVEL
+from covey.published.certificate import reach_of
 from covey.text import how_many, listing, plain
 
 if TYPE_CHECKING:
+    from covey.published.certificate import Certificate
     from covey.published.errors import Errors
     from covey.published.release import Release
 
@@ -30,6 +33,23 @@ def words_of(release: Release, names: Sequence[str] | None = None) -> list[str]:
         return ([] if why is None else [f"How far off these numbers are cannot be told: {why}."]) + outside
     errors = release.errors
     return [*_intervals(errors), *doubts(release, names), *_places(errors), *of_costs(release), *outside]
+
+
+def units_in_words(certificate: Certificate) -> str:
+    """What became of missing values, and how distances are measured: from the request alone, never from rows."""
+    if certificate.parameters.get("missing") == "drop":
+        told = "Rows with a missing value were left out."
+    else:
+        drop = "; missing='drop' leaves such rows out" if certificate.neighbours == "add-remove" else ""
+        told = f"Missing values were moved to the middle of their range{drop}."
+    on_map = " Longitude and latitude count in equal metres." if certificate.domain.get("equal_metres") is True else ""
+    return told + on_map
+
+
+def _which(release: Release) -> str:
+    """Whose range costs are told by: all columns', or that of the one that counts most."""
+    scale = release.certificate.domain.get("scale")
+    return "each column's" if scale is None else f"{release.columns[scale.index(max(scale))]}'s"
 
 
 def not_told(release: Release) -> dict[str, str]:
@@ -79,8 +99,8 @@ def of_costs(release: Release) -> list[str]:
         cost, low, high = known
         lines.append(
             f"The {objective} cost is about {amount(cost)} ({amount(low)} to {amount(high)}; {often(errors.level)}), "
-            "with half of each column's range as the unit. Centres that were found on the same counts look a little "
-            "better than they are."
+            f"with half of {_which(release)} range as the unit. Centres that were found on the same counts look a "
+            "little better than they are."
         )
     elif why is not None:
         lines.append(cost_untold(objective, why))
@@ -165,18 +185,21 @@ def places_in_words(release: Release) -> list[str] | None:
     if radii is None:
         return None
     metres = radii_in_metres(release) or [None] * len(radii)
-    half = release.scale()[1].tolist()
+    half, reach = release.scale()[1].tolist(), reach_of(release.certificate.domain)
     return [
-        NOWHERE if radius is None else f"probably within {_reach(release.columns, half, radius, on_map)}"
+        NOWHERE
+        if radius is None
+        else f"probably within {_reach(release.columns, half, radius, on_map, most=1 / reach.min())}"
         for radius, on_map in zip(radii, metres, strict=True)
     ]
 
 
-def _reach(columns: Sequence[str], half: Sequence[float], radius: float, metres: float | None) -> str:
+def _reach(columns: Sequence[str], half: Sequence[float], radius: float, metres: float | None, *, most: float) -> str:
+    """most : how many half-widths of a column's range the unit of distance is at most."""
     axes = () if metres is None else find_axes(columns)
     others = [i for i in range(len(columns)) if i not in axes]
     if len(others) > FEW_COLUMNS:
-        return f"{plain(50 * radius, up=True)}% of each column's range"
+        return f"{plain(50 * radius * most, up=True)}% of each column's range"
     parts = [] if metres is None else [length(metres, up=True)]
     alone = len(columns) == 1
     widths = [plain(radius * half[i], up=True) for i in others]
@@ -197,7 +220,8 @@ def radii_in_metres(release: Release, lon: str | None = None, lat: str | None = 
     except ParameterError:
         return None
     middle, half = release.scale()
-    beyond = any(abs(middle[i]) + half[i] > most for i, most in zip(axes, (WIDEST, HIGHEST), strict=True))
+    ends = abs(middle) + half * reach_of(release.certificate.domain)
+    beyond = any(ends[i] > most for i, most in zip(axes, (WIDEST, HIGHEST), strict=True))
     if radii is None or beyond:
         return None
     across, up = (float(half[i]) * METRES for i in axes)
@@ -213,6 +237,7 @@ def centre_properties(release: Release, lon: str | None = None, lat: str | None 
     found = []
     for i, centre in enumerate(release.centres):
         each: dict[str, Any] = {**dict(zip(release.columns, centre, strict=True)), "cluster": i}
+        each |= {column.partition(" ")[2]: words for column, words in told(release.columns, centre).items()}
         if release.sizes is not None:
             each["size"] = round(release.sizes[i])
         if errors is not None and errors.sizes is not None:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from covey.geo.clock import AXES, hand, told
 from covey.text import number, paragraph, show_table
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ AT_AN_END = 0.02  # of a column's range: a centre this near to its end is taken 
 
 def show_release(release: Release) -> None:
     """Everything about a release that a person wants to know, on stdout."""
-    from covey.published.sentences import constraint_words
+    from covey.published.sentences import constraint_words, units_in_words
 
     certificate = release.certificate
     chosen = certificate.parameters.get("chosen")
@@ -28,7 +29,7 @@ def show_release(release: Release) -> None:
     outside = release.rows_outside
     if outside is not None and not outside.matters:  # else it was said with the centres
         sys.stdout.write(f"\n{paragraph(str(outside))}\n")
-    sys.stdout.write(f"\n{paragraph(certificate.statement)}\n\n")
+    sys.stdout.write(f"\n{paragraph(units_in_words(certificate))}\n\n{paragraph(certificate.statement)}\n\n")
     for sentence in at_an_end(release):
         sys.stdout.write(f"{paragraph(sentence)}\n\n")
 
@@ -48,7 +49,8 @@ def _columns_at_an_end(release: Release) -> list[str]:
     return [
         name
         for i, (name, low, high) in enumerate(ends)
-        if sum(
+        if hand(name) is None  # a circle is all edge
+        and sum(
             size
             for centre, size in zip(release.centres, sizes, strict=True)
             if min(centre[i] - low, high - centre[i]) <= AT_AN_END * (high - low)
@@ -65,7 +67,11 @@ def show_centres(release: Release, *, unit: str = "rows", names: Sequence[str] |
     labels = names or [str(i) for i in range(len(release.centres))]
     columns: dict[str, Sequence[str]] = {"centre": labels}
     for i, (name, low, high) in enumerate(zip(release.columns, lower, upper, strict=True)):
-        columns[name] = [number(centre[i], high - low) for centre in release.centres]
+        circle = hand(name)
+        if circle is None:
+            columns[name] = [number(centre[i], high - low) for centre in release.centres]
+        elif circle.axis == AXES[0]:
+            columns[circle.name] = [told(release.columns, centre)[name] for centre in release.centres]
     columns[f"{unit} (noisy)"] = sizes_in_words(release)
     right = range(1, len(columns))
     if (places := places_in_words(release)) is not None:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, StringConstraints
 
+from covey.files import MOST_TITLE_LINES
 from covey.studio.settings import MOST_K
 
 Name = Annotated[
@@ -36,6 +37,18 @@ class Refused(BaseModel):
     """Every error: what is wrong, in plain words, and which parameter is to blame if one is."""
 
     error: Problem
+
+
+class UploadQuery(Body):
+    """What an upload is called, only to be shown, and how it is to be read where its header does not say it."""
+
+    name: Annotated[str, StringConstraints(max_length=300)] = ""
+    delimiter: Annotated[str, StringConstraints(max_length=3)] | None = None
+    decimal: Annotated[str, StringConstraints(max_length=1)] | None = None
+    header_line: Annotated[int, Field(ge=1, le=MOST_TITLE_LINES)] | None = None
+    encoding: Annotated[str, StringConstraints(max_length=40)] | None = None
+    sheet: Annotated[str, StringConstraints(max_length=200)] | None = None
+    geometry: Annotated[str, StringConstraints(max_length=200)] | None = None
 
 
 class LookBody(Body):

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from covey.errors import ParameterError
 from covey.geo.areas import WORLD
 from covey.geo.geojson import find_axes
+from covey.geo.metric import measured
 from covey.private.tables.frames import open_table
-from covey.public import Ball, Bounds, Box, Domain, Person, resolve_bounds
+from covey.public import Ball, Bounds, Box, Domain, Person
 from covey.published.show import corners
 from covey.studio.settings import ROW
 
@@ -24,6 +25,7 @@ class Opened:
 
     axes : the columns drawn to the right and upwards; of one column alone, the second is None. geographic : whether
     they are longitude and latitude. dataset : whose budget a look is charged to. person : whose a row is.
+    missing, scale : as a fit takes them.
     """
 
     source: Any = field(repr=False)
@@ -34,6 +36,8 @@ class Opened:
     geographic: bool
     dataset: str
     person: Person = ROW
+    missing: str = "middle"
+    scale: dict[str, float] | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -45,9 +49,15 @@ class Opened:
         east, north = self.axes
         return (self.columns[east], self.columns[north]) if self.geographic and north is not None else (None, None)
 
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What every fit of it is asked for besides its bounds, by the names of `fit`."""
+        who = {"person": self.person.column, "rows_per_person": self.person.rows}
+        return {**who, "missing": self.missing, "scale": self.scale}
+
     def corners(self) -> tuple[list[float], list[float]]:
         """The lower and upper end of every column's public range."""
-        if isinstance(self.bounds, Box):  # as they were declared, not as they are computed with
+        if isinstance(self.bounds, Box) and len(self.bounds.ranges) == self.domain.dimension:  # as they were declared
             return [low for low, _ in self.bounds.ranges], [high for _, high in self.bounds.ranges]
         return corners(self.domain.describe())
 
@@ -76,6 +86,7 @@ class Opened:
             "lon": self.axes[0],
             "lat": self.axes[1],
             "bounds": {"lower": lower, "upper": upper},
+            "unit": self.domain.unit.tolist(),  # what distances are measured in
         }
 
 
@@ -88,13 +99,14 @@ def open_data(
     lon: str | None = None,
     lat: str | None = None,
     person: Person = ROW,
+    missing: str = "middle",
+    scale: dict[str, float] | None = None,
 ) -> Opened:
     """Declare data: its columns and types are read, no row is, and the bounds are the user's own."""
     if isinstance(bounds, Ball):
         raise ParameterError("bounds", "must be a range for each column: a map has edges")
     table = open_table(source)
-    names, width = person.columns_of(table.names, table.width)
-    domain = resolve_bounds(bounds, names=names, width=width)
+    domain = measured(bounds, scale, person=person, names=table.names, width=table.width)
     table.check_numeric(domain.columns if table.names is not None else None)
     if person.column is not None:
         table.check_person(person.column)
@@ -108,6 +120,8 @@ def open_data(
         geographic=geographic,
         dataset=dataset,
         person=person,
+        missing=missing,
+        scale=scale,
     )
 
 

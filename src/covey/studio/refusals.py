@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from covey.errors import BudgetError, CoveyError, LedgerError, ParameterError, place_of
-from covey.text import printable
+from covey.text import in_commands, printable
 
 USUAL = {
     404: "there is nothing here; GET openapi.json lists what there is",
@@ -43,7 +43,7 @@ class Refusal(Exception):
 
 
 def body(message: str, parameter: str | None = None) -> dict[str, Any]:
-    return {"error": {"parameter": parameter, "message": printable(message)}}
+    return {"error": {"parameter": parameter, "message": printable(in_commands(message))}}
 
 
 def refusal_of(error: CoveyError) -> Refusal:

@@ -128,7 +128,7 @@ def picture(release: Release, coreset: Coreset, data: Opened) -> str:
 def rings(release: Release, frame: Frame, data: Opened) -> list[str]:
     """Where each centre probably is, where that is determined."""
     radii = release.errors.radii if release.errors is not None and release.errors.radii else ()
-    half, (east, north) = data.domain.half, data.axes
+    half, (east, north) = data.domain.unit, data.axes
     across = WIDTH / (frame.right - frame.left) * half[east]
     up = 0.0 if north is None else frame.height / (frame.top - frame.bottom) * half[north]
     places = zip(frame(data.flat(release.centres)), radii, strict=False)

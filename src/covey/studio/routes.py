@@ -151,12 +151,11 @@ def ledger(studio: Here) -> Json:
         }
     },
 )
-async def upload(
-    request: Request, studio: Here, name: Annotated[str, Query(max_length=300, description="Only to be shown.")] = ""
-) -> Json:
+async def upload(request: Request, studio: Here, query: Annotated[bodies.UploadQuery, Query()]) -> Json:
     """Send a file as the body: CSV with a header line, Parquet, or GeoJSON points. Its kind is found by its content."""
-    part = await studio.uploads.receive(name, request.stream())
-    taken = await run_in_threadpool(studio.uploads.keep, name, part, in_use=studio.data_in_use)
+    how = query.model_dump(exclude={"name"}, exclude_none=True)
+    part = await studio.uploads.receive(query.name, request.stream(), how)
+    taken = await run_in_threadpool(studio.uploads.keep, query.name, part, how, in_use=studio.data_in_use)
     return Json({"id": taken.id, "columns": list(taken.columns)}, status_code=201)
 
 

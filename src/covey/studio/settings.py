@@ -60,6 +60,7 @@ class Settings:
     """Where the studio listens, what it opens, charges and writes.
 
     data, bounds, name : what to open at the start, or None. person : whose a row is, in everything that is opened.
+    missing, scale : as a fit takes them.
     ledger : a Ledger, or None for one in memory. dataset : the name in the ledger. key : the idempotency key of the
     look, or None. out : the folder of publications. host, port : where it listens; port 0 is decided by whoever binds
     the socket, and must be the real one here, for the Host check. seed : repeatable noise, not private.
@@ -73,6 +74,8 @@ class Settings:
     lon: str | None = None
     lat: str | None = None
     person: Person = ROW
+    missing: str = "middle"
+    scale: dict[str, float] | None = None
     zones: dict[str, Any] | None = None
     ledger: Any = None
     dataset: str | None = None
@@ -95,6 +98,11 @@ class Settings:
     def people(self) -> dict[str, Any] | None:
         """The column that says whose a row is, and how many rows of a person count; None where each row is a person."""
         return None if self.person.column is None else {"column": self.person.column, "rows": self.person.rows}
+
+    @property
+    def declared(self) -> dict[str, Any]:
+        """What is declared of everything that is opened."""
+        return {name: getattr(self, name) for name in ("lon", "lat", "person", "missing", "scale")}
 
     @property
     def shown_host(self) -> str:

@@ -19,6 +19,7 @@ from typing import Any
 import covey
 from covey.budget.ledger.ledger import Ledger
 from covey.errors import CoveyError, ParameterError
+from covey.files import File
 from covey.fit import slider
 from covey.fit.fit import fit
 from covey.private.owner import OwnersView
@@ -76,7 +77,11 @@ class Studio:
         settings = self.settings
         chosen = dataset or settings.dataset or "data"
         opened = open_data(
-            source, bounds=bounds, name=name, dataset=chosen, lon=settings.lon, lat=settings.lat, person=settings.person
+            source,
+            bounds=bounds,
+            name=name,
+            dataset=chosen,
+            **settings.declared,
         )
         with self._lock:
             zones = self._zones_for(opened)
@@ -108,7 +113,7 @@ class Studio:
     def open_upload(self, upload: str, columns: Sequence[str] | None, lower: Any, upper: Any, dataset: Any) -> None:
         found = self.uploads.find(upload)
         wanted = chosen_columns(columns, found.columns, self.settings.person)
-        self._open(found.path, declared_box(wanted, lower, upper), found.name, dataset)
+        self._open(found.source, declared_box(wanted, lower, upper), found.name, dataset)
 
     def close_batches(self, columns: Sequence[str] | None, ends: Any, dataset: str | None) -> None:
         """Make the batches the data set, with the bounds given here or on the command line."""
@@ -119,7 +124,7 @@ class Studio:
     def data_in_use(self) -> Path | None:
         with self._lock:
             source = None if self._data is None else self._data.source
-        return source if isinstance(source, Path) else None
+        return Path(source) if isinstance(source, File) else None
 
     def _opened(self) -> Opened:
         if self._data is None:
@@ -197,8 +202,7 @@ class Studio:
         found = slider.fit_levels(
             data.source,
             bounds=data.bounds,
-            person=data.person.column,
-            rows_per_person=data.person.rows,
+            **data.asked,
             zones=zones,
             ledger=self._book.with_key(self._key_of(data)),
             dataset=data.dataset,
@@ -325,8 +329,7 @@ class Studio:
             release = fit(
                 data.source,
                 bounds=data.bounds,
-                person=data.person.column,
-                rows_per_person=data.person.rows,
+                **data.asked,
                 zones=zones,
                 ledger=self._book,
                 dataset=data.dataset,

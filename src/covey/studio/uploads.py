@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from covey.errors import DataError
+from covey.files import File
 from covey.private.tables.formats import FORMATS
 from covey.private.tables.frames import open_table
 from covey.studio.refusals import Refusal
@@ -16,19 +18,24 @@ from covey.studio.settings import Limits, new_id
 
 FORMS = "send CSV with a header line, Parquet, Excel, GeoPackage, or GeoJSON points"
 BINARY = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"SQLite format 3\0": ".gpkg"}  # by how they begin
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 PACKED = b"PK\x03\x04"
-SNIFF = 4096
+SNIFF = 4096  # an even number, for letters of two bytes
 LONGEST_NAME = 120
 
 
 @dataclass(frozen=True)
 class Upload:
-    """A file that was taken. `name` is what the client called it: text to show, nothing else."""
+    """A file that was taken, and how it is read. `name` is what the client called it: text to show, nothing else."""
 
     id: str
     name: str
-    path: Path
+    source: File
     columns: tuple[str, ...]
+
+    @property
+    def path(self) -> Path:
+        return Path(self.source)
 
 
 class Uploads:
@@ -47,9 +54,10 @@ class Uploads:
             raise Refusal(404, "there is no such upload; POST api/uploads gives its id", parameter="upload")
         return found
 
-    async def receive(self, name: str, stream: AsyncIterator[bytes]) -> Path:
+    async def receive(self, name: str, stream: AsyncIterator[bytes], how: Mapping[str, Any]) -> Path:
         """Write the body as it comes. Whatever goes wrong, the limit included, nothing of it stays."""
         check_ending(name)
+        File(name, **how)  # refuses what cannot be meant before all of it has come
         with self._lock:
             if self._arriving >= self._limits.uploads_kept:
                 raise Refusal(429, "too many files are being sent at once; wait for one of them", retry=1)
@@ -69,12 +77,13 @@ class Uploads:
                 self._arriving -= 1
         return part
 
-    def keep(self, name: str, part: Path, *, in_use: Callable[[], Path | None]) -> Upload:
+    def keep(self, name: str, part: Path, how: Mapping[str, Any], *, in_use: Callable[[], Path | None]) -> Upload:
         """Find out what was sent, by its content, and keep it under an opaque id; the oldest of too many goes."""
         key = new_id()
         try:
-            path = part.rename(self._folder / f"{key}{sniff(part, name)}")
-            columns = open_table(path).names
+            ending = sniff(part, name, encoding=File(part, **how).encoding)
+            source = File(part.rename(self._folder / f"{key}{ending}"), **how)
+            columns = open_table(source).names
         except BaseException as error:
             for left in self._folder.glob(f"{key}.*"):
                 left.unlink()
@@ -83,10 +92,10 @@ class Uploads:
             raise
         finally:
             part.unlink(missing_ok=True)
-        upload = Upload(key, shown_name(name), path, tuple(columns or ()))
+        upload = Upload(key, shown_name(name), source, tuple(columns or ()))
         with self._lock:
             self._kept[key] = upload
-            spare = [each for each in self._kept.values() if each.path not in (path, in_use())]
+            spare = [each for each in self._kept.values() if each.path not in (upload.path, in_use())]
             for old in spare[: max(0, len(self._kept) - self._limits.uploads_kept)]:
                 self._kept.pop(old.id).path.unlink(missing_ok=True)
         return upload
@@ -108,7 +117,7 @@ def shown_name(name: str) -> str:
     return "".join(char for char in last if char.isprintable())[:LONGEST_NAME] or "upload"
 
 
-def sniff(path: Path, name: str) -> str:
+def sniff(path: Path, name: str, *, encoding: str = "utf-8") -> str:
     """The ending under which a file is kept: by its first bytes, and by its name where several formats begin so."""
     with path.open("rb") as file:
         head = file.read(SNIFF)
@@ -118,12 +127,13 @@ def sniff(path: Path, name: str) -> str:
     named = Path(name).suffix.lower()
     if head.startswith(PACKED):
         return ".xlsx" if named == ".xlsx" else ".zip"
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    text = head.decode(encoding, "replace").removeprefix("\ufeff").lstrip()
     if not text:
         raise DataError(f"data: the upload is empty; {FORMS}")
-    if text[:1] in (b"{", b"["):
+    if text[0] in "{[":
         return ".jsonl" if named in (".jsonl", ".ndjson") else ".geojson"
-    if any(byte < 9 or 13 < byte < 32 for byte in head):
+    told_by_its_reader = head.startswith(UTF_16) and encoding == "utf-8"
+    if not told_by_its_reader and any(char < "\t" or "\r" < char < " " for char in text):
         raise DataError(f"data: the upload is not a table that Covey reads; {FORMS}")
     return ".tsv" if named in (".tsv", ".tab") else ".csv"
 

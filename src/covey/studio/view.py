@@ -114,5 +114,5 @@ def regions(release: Release, data: Opened) -> dict[str, Any]:
     if data.domain.dimension == 2 and north is not None:
         lower, upper = data.corners()
         ends = [[side[east], side[north]] for side in (lower, upper)]
-        features = region_features(data.flat(release.centres), *ends)
+        features = region_features(data.flat(release.centres), *ends, reach=data.domain.reach[[east, north]])
     return {"type": "FeatureCollection", "features": features}

@@ -105,7 +105,8 @@ def group_privacy(
     replace-one). `epsilon` and `delta` are those of the mechanism on the sample, before amplification.
 
     Formal guarantees, in both directions between data with the group and data without (or with other rows in their
-    place). With K the random number of members in the sample (binomial, or hypergeometric):
+    place). With K the random number of members in the sample (binomial, or hypergeometric)::
+
       curve        (T·ε, P[K > T] + Σ_{j<=T} P[K = j]·δ_j), with δ_j = δ(e^{jε} - 1)/(e^ε - 1) from j steps of (ε, δ)
       naive        (g·ε, δ_g)
       amplified    g steps of (ln(1 + ξ(e^ε - 1)), ξδ), with ξ the rate or sample/n; no delta for a pure mechanism

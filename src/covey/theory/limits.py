@@ -214,7 +214,7 @@ def ball_coreset_ceiling(
 ) -> CostCeiling:
     """IPSN'17 Theorem 3.6: the cost of PRIVATE-K-MEAN (`ball-coreset`), for more than `additive.value` rows.
 
-    side : |X|, the places along an axis. The shares are those of its Algorithm 1 and its proof, 3ε/(8k·ln n) and so on;
+    side : `|X|`, the places along an axis. The shares are those of its Algorithm 1 and its proof, 3ε/(8k·ln n) etc.;
     the theorem prints 3ε/(3k·ln n), with which (8k/3)·ln n rounds would cost 8/3 of what is promised. Distances are in
     units of the domain's diameter. No constant is known: of the additive term only how it grows.
     """

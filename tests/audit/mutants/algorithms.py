@@ -266,6 +266,20 @@ MUTANTS = (
         "test_whoever_shows_warnings_in_another_way_and_fails_at_it_stops_no_paid_release",
     ),
     mutant(
+        "learning-unnamed",
+        "a step before Covey of which scikit-learn says nothing is taken to learn nothing from the rows",
+        "fit.pipelines:_has_to_be_fitted",
+        {"return True": "return False"},
+        killer="unit/fit/test_pipelines.py::test_what_learns_is_named_with_the_way_to_do_without",
+    ),
+    mutant(
+        "replaced-without-force",
+        "a new release replaces the file of one that was paid for",
+        "cli.options:check_outputs",
+        {"target.exists() and not force": "False"},
+        killer="unit/cli/test_cli_overwriting.py::test_the_file_of_a_paid_release_stays",
+    ),
+    mutant(
         "numpy-decides",
         "the caller's numpy settings are in force behind the door: values of rows decide whether it raises",
         "fit.fit:fit",
@@ -392,6 +406,20 @@ MUTANTS = (
         "an idempotency key is not bound to epsilon",
         "fit.fit:Request.fingerprint",
         {'"epsilon": str(self.epsilon),': ""},
+        killer="audit/test_checks_budget.py::test_a_key_is_bound_to_every_parameter",
+    ),
+    mutant(
+        "key-without-missing",
+        "an idempotency key is not bound to what becomes of missing values",
+        "fit.fit:Request.fingerprint",
+        {"{} if self.missing == MIDDLE else": "{} if True else"},
+        killer="audit/test_checks_budget.py::test_a_key_is_bound_to_every_parameter",
+    ),
+    mutant(
+        "key-without-scale",
+        "an idempotency key is not bound to how much columns count",
+        "fit.fit:Request.fingerprint",
+        {"{} if domain.scale is None else": "{} if True else"},
         killer="audit/test_checks_budget.py::test_a_key_is_bound_to_every_parameter",
     ),
     mutant(

@@ -5,6 +5,7 @@ from mutants.planting import mutant
 RECORDS = "engines/test_records.py::"
 BLOCKS = "unit/private/test_csv_blocks.py::"
 READER = "private.tables.csv.records:"
+MISSING = "unit/private/test_missing.py::"
 
 MUTANTS = (
     mutant(
@@ -57,6 +58,20 @@ MUTANTS = (
         killer=BLOCKS + "test_ids_are_the_cells_as_they_stand",
     ),
     mutant(
+        "strange-date-of-a-sheet-dropped",
+        "a row with a date beyond all calendars, in any column, is no row",
+        "private.tables.excel:_rows",
+        {"row = blank": "continue"},
+        killer="unit/private/test_excel_files.py::test_a_date_beyond_all_calendars_is_a_row_and_no_error",
+    ),
+    mutant(
+        "tags-in-texts-of-a-sheet",
+        "a value that looks like a tag claims as many blank rows as it says",
+        "private.tables.excel:_last_row",
+        {"(done := text.find(TEXT_END, done)) < 0": "False"},
+        killer="unit/private/test_excel_files.py::test_a_tag_in_the_text_of_the_last_row_is_no_row",
+    ),
+    mutant(
         "blank-rows-of-a-sheet-dropped",
         "a person without values at the end of a sheet is no row: the number of rows tells of it",
         "private.tables.excel:SheetPart._column",
@@ -81,7 +96,7 @@ MUTANTS = (
         "long-line-dropped",
         "a line of JSON that is too long is no row",
         "private.tables.json.records:_lines",
-        {'found.append(b"?")': "pass"},
+        {"len(line) > LONGEST_RECORD or (": "len(line) <= LONGEST_RECORD and ("},
         killer="unit/private/test_json_lines.py::test_any_cut_of_the_bytes_gives_the_same_lines",
     ),
     mutant(
@@ -90,6 +105,71 @@ MUTANTS = (
         "fit.fit:Request.fingerprint",
         {"if not reading else": "if True else"},
         killer="unit/private/test_csv_dialects.py::test_how_a_file_is_read_is_part_of_the_request",
+    ),
+    mutant(
+        "one-missing-id-rounds-all",
+        "ids in a list get a common type: a missing one makes people with long numbers one person",
+        "private.tables.whose:_array",
+        {'hasattr(ids, "dtype")': "True"},
+        killer="unit/private/test_ids_beside_rows.py::test_no_id_of_a_list_changes_another",
+    ),
+    mutant(
+        "system-from-a-row",
+        "what the coordinates are called comes from a value of the first feature, where the document names no system",
+        "private.tables.json.reader:_members",
+        {", end + int(np.argmax(depth[end:] < 2))": ""},
+        killer="unit/private/test_points.py::test_no_value_of_a_feature_is_taken_for_the_system_of_coordinates",
+    ),
+    mutant(
+        "long-feature-cut",
+        "a feature that is too long ends at the limit, and its rest is read as other people's rows",
+        "private.tables.json.records:_shortened",
+        {'b"[" * int(depth[-1])': 'b""'},
+        killer="unit/private/test_json_lines.py::test_a_value_that_is_too_long_is_one_that_cannot_be_read_in_any_cut",
+        dies_of=("EOFError",),
+    ),
+    mutant(
+        "records-by-the-stack",
+        "a record that is nested deeply is read in one pass and missing in another, by what is left of the stack",
+        "private.tables.json.records:decoded",
+        {"nesting(text)[1].max() > MOST_DEPTH": "False"},
+        killer="unit/private/test_json_lines.py::test_what_a_record_says_does_not_depend_on_how_deep_the_caller_is",
+    ),
+    mutant(
+        "thinned-query-runs-again",
+        "coins are thrown for the rows of one run of a query, and those of another run are sent",
+        "fit.node:thin",
+        {"if not isinstance(table, ArrayTable | FrameTable):": "if False:"},
+        killer="unit/fit/test_zones.py::test_a_query_is_not_thinned",
+        dies_of=("IndexError",),
+    ),
+    mutant(
+        "types-tell-of-rows-that-stay",
+        "a thinned table of pandas carries the values of all rows in an Arrow type",
+        "private.tables.kept:_some_of_pandas",
+        {'hasattr(kind, "pyarrow_dtype")': "False"},
+        killer="unit/fit/test_zones.py::test_a_type_that_lists_its_values_does_not_tell_of_rows_that_stay",
+    ),
+    mutant(
+        "rows-beside-a-geopackage",
+        "passes over a GeoPackage see what another program has written since, beside the file that is watched",
+        "private.tables.geography:_alone",
+        {'return {"IMMUTABLE": "YES"}': "return {}"},
+        killer="unit/private/test_points.py::test_rows_that_another_program_writes_beside_a_geopackage_are_not_read",
+    ),
+    mutant(
+        "letters-that-change-others",
+        "an encoding is taken in which a person's letters change how all that follow are read",
+        "files:_encoding",
+        {'LETTERS.decode(known, "replace") == apart': "True"},
+        killer="unit/private/test_csv_dialects.py::test_what_makes_no_sense_is_refused_by_its_name",
+    ),
+    mutant(
+        "points-of-texts",
+        "one text that is no number, among coordinates that are texts, ends the fit after the charge",
+        "private.tables.points:_may_hold_points",
+        {"arrow_is_numeric(known[axis])": "True"},
+        killer="unit/private/test_points.py::test_a_type_whose_cells_could_be_errors_is_no_column_of_points",
     ),
     mutant(
         "file-counted-twice",
@@ -104,6 +184,42 @@ MUTANTS = (
         "private.tables.spark:counts_twice",
         {"return len(set(read)) < len(read)": "return False"},
         killer="unit/private/test_data_sets.py::test_a_file_that_a_pattern_names_twice_is_known",
+    ),
+    mutant(
+        "left-out-after-the-cap",
+        "rows with a missing value are left out after the cap: of somebody with whole rows, none may count",
+        "fit.fit:run",
+        {
+            "table = table if request.missing == MIDDLE else table.complete(domain)": "pass",
+            "domain=domain, run=first)\n    sampled": (
+                "domain=domain, run=first)\n"
+                "    if request.missing != MIDDLE:\n"
+                "        capped = replace(capped, table=capped.table.complete(domain))\n"
+                "    sampled"
+            ),
+        },
+        killer=MISSING + "test_rows_are_left_out_before_the_cap",
+    ),
+    mutant(
+        "left-out-under-replace-one",
+        "rows with a missing value are left out where the number of rows is told without noise",
+        "private.narrowed.missing:check_missing",
+        {"if missing == DROP and neighbours is Neighbours.REPLACE_ONE:": "if False:"},
+        killer=MISSING + "test_the_number_of_rows_that_replace_one_tells_is_that_of_all_rows",
+    ),
+    mutant(
+        "left-out-with-others",
+        "a missing value leaves out all rows that are read with it",
+        "private.narrowed.missing:_complete",
+        {"is_missing(values).any(axis=0)": "np.full(values.shape[1], is_missing(values).any())"},
+        killer=MISSING + "test_one_row_more_is_one_row_more_or_none",
+    ),
+    mutant(
+        "left-out-but-counted",
+        "how many rows of a person count is chosen by rows that are left out too",
+        "private.narrowed.missing:_complete_with_ids",
+        {"return values[:, stays], ids.filter(stays)": "return values, ids"},
+        killer=MISSING + "test_a_person_more_changes_nobody_elses_rows_and_one_entry_of_the_tally",
     ),
     mutant(
         "coverage-of-32-bits",

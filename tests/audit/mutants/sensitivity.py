@@ -181,8 +181,8 @@ MUTANTS = (
         "a NaN in the rows is an error: it tells that somebody has one",
         "private.lattice:snapped",
         {
-            "np.copyto(scaled, 0.0, where=np.isnan(scaled))": (
-                "if np.isnan(scaled).any():\n            raise ValueError('NaN in the data')"
+            "np.copyto(scaled, 0.0, where=is_missing(scaled))": (
+                "if is_missing(scaled).any():\n            raise ValueError('NaN in the data')"
             )
         },
         killer="property/test_lattice.py::test_nan_goes_to_the_middle_and_infinities_to_the_edge",
@@ -279,6 +279,13 @@ MUTANTS = (
         "private.covers:cover",
         {"state.remove(place)": "pass"},
         killer="audit/test_checks_rows.py::test_a_covered_row_never_counts_again",
+    ),
+    mutant(
+        "scaled-beyond-the-cube",
+        "a column that counts twice takes twice the lattice, but sensitivities are of rows in its cube",
+        "geo.metric:measured",
+        {"each / most for each in counts": "each for each in counts"},
+        killer="unit/geo/test_metric.py::test_a_column_counts_as_many_times_as_is_said",
     ),
     mutant(
         "cover-stops-early",

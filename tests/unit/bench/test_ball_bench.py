@@ -49,7 +49,9 @@ def test_the_quick_version_writes_everything(quick):
         assert (out / f"{name}.csv").stat().st_size > 0
         if name.startswith("figure"):
             assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
-    assert len(results["claims"]) == len(CLAIMS)
+    assert len(judge(results["figures"], results["table2"])) == len(CLAIMS)
+    assert results["claims"] == []  # made-up rows say nothing of a paper
+    assert not (out / "claims.md").exists()
     assert "| k | rows |" in (out / "table2.md").read_text()
     assert any("n^" in text for text in said)
     useful = [row for row in results["figures"]["figure5"] if row["epsilon"] >= 4 and not row["refused"]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,11 +30,6 @@ PAPERS = {
     "blocki21": blocki21.PAPER,
     "coverage": coverage.PAPER,
 }
-
-
-def no_matplotlib(_):
-    raise ImportError
-    yield
 
 
 def in_this_process(tasks, *, work, store, report):
@@ -66,17 +62,18 @@ def test_what_is_done_is_not_done_again_and_all_is_written_and_told(tmp_path, mo
 @pytest.mark.parametrize(
     ("files", "words"),
     [
-        ({"a.json": "1", "b.csv": "x\n"}, ["Wrote a.json, a CSV per figure.", "The PNGs need matplotlib"]),
+        ({"a.json": "1", "b.csv": "x\n"}, ["Wrote a.json, a CSV per figure.", "The PNG per figure needs matplotlib"]),
         ({"a.json": "1"}, ["Wrote a.json", "The plot needs matplotlib"]),
     ],
 )
-def test_without_matplotlib_all_but_the_figures_is_written(tmp_path, files, words):
+def test_without_matplotlib_all_but_the_figures_is_written(tmp_path, monkeypatch, files, words):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     experiment = Experiment(
         tasks=[],
         work=lambda _: {},
         collect=lambda _: {},
         texts=lambda _: files,
-        figures=no_matplotlib,
+        figures=lambda _: iter([("plot", b"png")]),
         lines=lambda _: [],
     )
     said: list[str] = []
@@ -97,7 +94,7 @@ def test_the_results_that_were_measured_give_every_file_again_to_the_byte(name):
 
 def test_verdicts_on_what_was_measured_come_out_the_same():
     for name, judged in (
-        ("su16", lambda results: judge(results["figures"], results["forced"])),
+        ("su16", lambda results: judge(results["figures"], results["forced"], results["sets"])),
         ("aaai21", lambda results: aaai21.judge(results["figures"]["figure1"])),
         ("blocki21", lambda results: blocki21_claims.judge(results["figures"])),
     ):
@@ -113,4 +110,4 @@ def test_the_documents_of_utility_give_its_table_and_themselves_again():
     for each in documents:
         file = utility.System(name=each["system"], parameters=each["parameters"], pure=each["pure"]).file
         assert utility.as_json(each) + "\n" == (RESULTS / "utility" / f"{file}.json").read_text()
-    assert len(documents) == 2
+    assert len(documents) == 3

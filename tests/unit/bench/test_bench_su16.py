@@ -16,6 +16,7 @@ import pytest
 from covey.bench import runner, sets
 from covey.bench.runner import Store, Task, run_tasks
 from covey.bench.su16 import run as su16
+from covey.bench.su16.claims import judge
 from covey.bench.su16.tasks import VARIANTS, one_block_size
 from covey.bench.workload import Workload
 from covey.errors import DataError
@@ -208,10 +209,12 @@ def check_files(folder: Path) -> None:
         assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         for row in table:
             assert row.get("nicv", 1.0) > 0
-    claims = results["claims"]
+    assert results["claims"] == []  # made-up rows say nothing of a paper
+    assert not (folder / "claims.md").exists()
+    claims = judge(results["figures"], results["forced"])
     assert {each["figure"] for each in claims} == set("1234567")
     assert all(isinstance(each["reproduced"], bool) and each["measured"] for each in claims)
-    table = (folder / "claims.md").read_text()
+    table = su16.claims_page({**results, "claims": claims})
     assert table.count("\n| ") == len(claims)
     assert "Not the paper's own rows: S1 (made-up clusters)" in table
     text = (folder / "results.json").read_text()

@@ -31,12 +31,13 @@ def test_the_quick_version_writes_everything(tmp_path, monkeypatch):
     done = CliRunner().invoke(cli, ["bench", "blocki21", "--quick", "--out", str(tmp_path)])
     assert done.exit_code == 0, done.output
     results = json.loads((tmp_path / "results.json").read_text())
-    assert {path.name for path in tmp_path.iterdir()} >= {"claims.md", "excess.md", "rows.md", "times.md", "groups.md"}
+    assert {path.name for path in tmp_path.iterdir()} >= {"excess.md", "rows.md", "times.md", "groups.md"}
     assert {row["objective"] for row in results["figures"]["samples"]} == {"k-means", "k-median"}
     assert {row["relation"] for row in results["figures"]["rows"]} == {"add-remove", "replace-one"}
     assert all(row["excess"] >= 0 for row in results["figures"]["samples"])
-    assert judge(results["figures"]) == results["claims"]
-    assert "reproduced" in done.output
+    assert judge(results["figures"])
+    assert results["claims"] == []  # made-up rows say nothing of a paper
+    assert "reproduced" not in done.output
 
 
 def test_the_brute_force_is_that_of_its_definition():

@@ -69,7 +69,7 @@ def test_what_was_asked_for_is_stored(covey):
 
 
 def test_a_coreset_says_how_far_off_its_own_centres_are(covey):
-    usual = ("coreset", "trips.csv", "--epsilon", "2", "-k", "2", *BOUNDS, "--out", "x.json")
+    usual = ("coreset", "trips.csv", "--epsilon", "2", "-k", "2", *BOUNDS, "--out", "x.json", "--force")
     assert "Its own 2 centres, for example: The k-means cost is about" in " ".join(covey(*usual).split())
     assert "if no cluster was missed" in " ".join(covey(*usual, "--errors", "full").split())
     assert "Its own" not in covey(*usual, "--errors", "none")

@@ -93,7 +93,7 @@ def test_metres_are_shares_of_the_longest_side():
         (["--place-error", "300m"], "--place-error: 300m needs the size of the domain: add --extent 30km"),
         (["--place-error", "300"], "--place-error: 300 would be 30000%"),
         (["--extent", "30"], "--extent: '30' is not of the form 30km or 800m"),
-        (["--bounds", "x=0:1,y=0:1"], "--bounds: tell a width in metres for -d 2 and columns such as lon and lat"),
+        (["--bounds", "x=0:1,y=0:1"], "--bounds: tell a width in metres for 2 columns with names such as lon"),
         (["--bounds", "0:1,0:1"], "--bounds: tell a width"),
         (["--n", "many"], "--n: must be a number"),
         (["--n", "100", "--size-error", "0.1%"], "--size-error: cannot be reached with 100 rows at any usual epsilon"),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import builtins
 import json
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -109,14 +109,7 @@ def test_a_seed_repeats_and_is_confessed(tmp_path, capsys, monkeypatch):
 
 
 def test_without_matplotlib_the_rest_is_written(tmp_path, capsys, monkeypatch):
-    real = builtins.__import__
-
-    def no_matplotlib(name: str, *rest: object) -> object:
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return real(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", no_matplotlib)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     demo.run(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["centres.geojson", "release.json"]
     assert "covey[plot]" in capsys.readouterr().err

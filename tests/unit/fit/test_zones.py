@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
@@ -223,6 +224,33 @@ def test_a_thinned_table_holds_no_category_of_the_rows_that_stay():
         file.write_table(thinned)
     told = [each for each in places if each.encode() in bytes(sink.getvalue())]
     assert told == thinned["at"].to_pylist()
+
+
+def test_a_type_that_lists_its_values_does_not_tell_of_rows_that_stay():
+    places = [f"Elm Street {i:03}" for i in range(100)]
+    at = {"lon": [-0.5] * 10 + [0.5] * 90, "lat": [-0.5] * 10 + [0.5] * 90}
+    coded = pa.array(places).dictionary_encode()
+    kept = thin(pd.DataFrame(at).assign(at=pd.Series(coded, dtype=pd.ArrowDtype(coded.type))), HOME, epsilon=1.0)
+    assert 10 <= len(kept) < 100
+    assert str(kept["at"].dtype) == "string[pyarrow]"
+    listed = pl.DataFrame(at).with_columns(at=pl.Series(places, dtype=pl.Enum(places)))
+    assert thin(listed, HOME, epsilon=1.0).schema["at"] == pl.String
+    within = pa.StructArray.from_arrays([coded], ["at"])
+    for data in (
+        pa.table({**at, "in": within}),
+        pd.DataFrame(at).assign(**{"in": pd.Series(within, dtype=pd.ArrowDtype(within.type))}),
+        listed.select("lon", "lat", pl.concat_list("at").alias("in")),
+    ):
+        with pytest.raises(covey.DataError, match="column 'in' holds categories"):
+            thin(data, HOME, epsilon=1.0)
+
+
+@pytest.mark.parametrize("late", [pl.DataFrame.lazy, lambda frame: frame.to_arrow().to_reader()])
+def test_a_query_is_not_thinned(late):
+    """It would run again, after the coins were thrown, and might give other rows, or the same in another order."""
+    frame = pl.DataFrame({"lon": [0.5] * 50, "lat": [0.5] * 50})
+    with pytest.raises(covey.DataError, match="points: are rows in memory"):
+        thin(late(frame), HOME, epsilon=1.0)
 
 
 # --- fits -------------------------------------------------------------------------------------------------------------

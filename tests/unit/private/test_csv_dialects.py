@@ -219,6 +219,7 @@ def test_what_begins_as_utf16_is_refused_with_the_option_to_give(save):
         *(({"decimal": each}, "decimal") for each in ("", ";", None)),
         *(({"header_line": each}, "header_line") for each in (0, -1, "2", True, 1.0, 10**9)),
         *(({"encoding": each}, "encoding") for each in ("nonsense", "shift_jis", "utf-7", "base64", None, "x\0")),
+        *(({"encoding": each}, "encoding") for each in ("iso2022_jp", "hz", "unicode_escape", "raw_unicode_escape")),
         ({"sheet": ""}, "sheet"),
         ({"geometry": 7}, "geometry"),
         ({"format": "doc"}, "format"),

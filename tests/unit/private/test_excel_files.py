@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import zipfile
 from pathlib import Path
 
@@ -58,6 +59,23 @@ def test_ids_of_a_sheet(save):
     assert ids == [b"ann", b"7", b"7", b"", b"7.5", b"true"]
 
 
+@pytest.mark.parametrize(("value", "style"), [(1e10, "[h]:mm"), (-1e15, "yyyy-mm-dd"), (-1e300, "hh:mm")])
+def test_a_date_beyond_all_calendars_is_a_row_and_no_error(tmp_path, value, style):
+    """In whichever column: calamine breaks off, or panics, over the whole sheet."""
+    for place in (1, 2, 3):
+        book = openpyxl.Workbook()
+        for row in (["a", "note", "who"], [1, 1, "ann"], [2, 2, "bob"], [3, 3, "eve"]):
+            book.active.append(row)
+        book.active.cell(3, place, value).number_format = style
+        book.save(tmp_path / "rows.xlsx")
+        table = open_file(tmp_path / "rows.xlsx")
+        table.check_numeric(["a"])
+        [(numbers, ids)] = [piece() for piece in table.pieces_with_ids(("a",), "who")]
+        assert same(numbers[0], [1, NAN, 3])
+        assert ids.to_pylist() == [b"ann", b"", b"eve"]
+        assert table.rows() == 3
+
+
 @pytest.mark.parametrize("blank", [0, 1, 5])
 def test_blank_rows_at_the_end_that_the_file_holds_are_rows(tmp_path, blank):
     """pandas writes a record without a value as a row of empty cells; others leave a style behind."""
@@ -85,6 +103,22 @@ def test_the_last_row_is_found_in_any_cut(save, monkeypatch):
     for size in (1, 7, 100, 2**20):
         monkeypatch.setattr(excel, "BLOCK", size)
         assert excel._last_row(path, "xl/worksheets/sheet1.xml") == 51
+
+
+@pytest.mark.parametrize("text", ['<row r="500">', "<row>]] <row>", "", ']]]><![CDATA[<row r="9">'])
+def test_a_tag_in_the_text_of_the_last_row_is_no_row(save, tmp_path, text, monkeypatch):
+    """Some writers do not escape a text but enclose it."""
+    path = save(["a", "note"], [1.0, "x"], [2.0, "here"])
+    cell = f'<c r="B3" t="inlineStr"><is><t><![CDATA[{text}]]></t></is></c>'.encode()
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(tmp_path / "new.xlsx", "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name.startswith("xl/worksheets/"):
+                content = re.sub(rb'<c r="B3".*?</c>', cell, content)
+            new.writestr(name, content)
+    for size in (1, 7, 100, 2**20):
+        monkeypatch.setattr(excel, "BLOCK", size)
+        assert open_file(tmp_path / "new.xlsx").rows() == 2
 
 
 def test_the_header_may_stand_below_a_title(save):

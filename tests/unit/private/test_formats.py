@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from covey import Box, File, Ledger
-from covey.errors import BudgetError, CoveyError, DataError
+from covey.errors import BudgetError, CoveyError, DataError, MissingError
 from covey.fit.fit import fit
 from covey.private.tables import formats, text
 from covey.private.tables.files import FileTable, open_file
@@ -63,7 +63,7 @@ def test_what_is_not_installed_is_named_before_a_charge(tmp_path, monkeypatch, w
     module = format_of(Path(source)).reader.partition(":")[0]
     monkeypatch.delitem(sys.modules, f"covey.private.tables.{module}", raising=False)
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(DataError, match=rf"pip install 'covey\[{extra}\]'"):
+    with pytest.raises(MissingError, match=rf"pip install 'covey\[{extra}\]'"):
         fit(source, k=2, epsilon=1, bounds=Box(x=(0, 60)), ledger=book, dataset="d")
     assert book.datasets()["d"].remaining.epsilon == 1
 
@@ -141,6 +141,16 @@ def test_a_zip_holds_one_table(tmp_path):
     ):
         with pytest.raises(DataError, match=words):
             open_file(save_zip(tmp_path, **members))
+
+
+def test_a_declared_format_is_unpacked_and_split_as_its_ending_would_be(tmp_path):
+    with zipfile.ZipFile(tmp_path / "rows", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("rows.csv", "x,y\n1,2\n")
+    for name in ("zip", ".zip", "ZIP"):
+        assert open_file(File(tmp_path / "rows", format=name)).names == ("x", "y")
+    (tmp_path / "rows.TSV").write_text("x, in m\ty\n1\t2\n")
+    for told in ({}, {"format": "TSV"}, {"format": "tsv"}):
+        assert open_file(File(tmp_path / "rows.TSV", **told)).names == ("x, in m", "y")
 
 
 def test_what_is_encrypted_or_packed_strangely_is_refused(tmp_path):

@@ -14,6 +14,8 @@ from covey import Box, KMeans, Ledger, PrivateCoreset
 from covey.errors import DataError, ParameterError
 from covey.fit.fit import fit
 from covey.levels import fit_levels
+from covey.private.tables.frames import open_table
+from covey.private.tables.whose import IdTable
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.random((400, 2))
@@ -52,6 +54,42 @@ def test_texts_are_ids_too_and_a_missing_one_is_nobody(make):
     if make is not np.array:
         names[0] = None
         assert fit(FRAME, bounds=BOUNDS, person=make(names), **ASK).to_json() == with_column(names)
+
+
+def cells(ids) -> list:
+    table = IdTable(open_table(np.zeros((len(ids), 1))), ids)
+    return [who for piece in table.pieces_with_ids(None, table.name) for who in piece()[1].to_pylist()]
+
+
+LARGE = [2**53, 2**53 + 1, -(2**53) - 1]
+
+
+@pytest.mark.parametrize("other", [float("nan"), None, 2**63 + 1, -1, True])
+def test_no_id_of_a_list_changes_another(other):
+    """numpy's common type of all would: whole numbers beside a fraction, or signed beside unsigned, lose digits."""
+    assert [int(each) for each in cells([*LARGE, other])[:3]] == LARGE
+    assert len(set(cells([2**63 + 1, 2**63 + 2, other])[:2])) == 2
+
+
+def test_whole_numbers_and_fractions_in_a_list_are_not_mixed():
+    assert cells([7.0, None, 2.5, float("nan")]) == [b"7", None, (2.5).hex().encode(), None]
+    assert cells([np.float32(7), np.float64(8)]) == [7, 8]
+    assert cells(list(np.array(["ann", "bob"]))) == [b"ann", b"bob"]
+    with pytest.raises(ParameterError, match="several kinds"):
+        cells([7, 2.5])
+
+
+@pytest.mark.parametrize("ids", [[1, 2, 3], [1.0, 2.0, 3.0], ["1", "2", "3"]])
+def test_a_masked_id_is_missing_whatever_lies_beneath(ids):
+    found = cells(np.ma.array(ids, mask=[False, True, False]))
+    assert [each is None for each in found] == [False, True, False]
+
+
+def test_a_column_that_is_there_twice_is_refused_beside_ids_as_well():
+    twice = pd.DataFrame(np.ones((4, 3)), columns=["a", "a", "b"])
+    for data in (twice, pa.table([[1.0] * 4] * 3, names=["a", "a", "b"])):
+        with pytest.raises(DataError, match="more than one column 'a'"):
+            fit(data, bounds=BOUNDS, person=[1, 2, 3, 4], **ASK)
 
 
 def test_rows_of_an_array_have_ids_too():

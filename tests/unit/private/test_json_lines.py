@@ -128,3 +128,28 @@ def test_the_values_of_an_array_are_found_in_any_cut(values, size, indent, plain
     text = json.dumps(values, indent=indent, ensure_ascii=plain).encode()[1:] + b', "more": []}'
     found = [each for block in items(io.BytesIO(text), size) for each in block]
     assert [decoded(each) for each in found] == values
+
+
+@settings(max_examples=100)
+@given(st.lists(json_values, min_size=1, max_size=6), st.integers(1, 30), st.sampled_from([3, 10, 40]))
+@example(['\\"' * 30, 1], 1, 10)
+@example([[["]," * 20]], 1], 3, 10)
+def test_a_value_that_is_too_long_is_one_that_cannot_be_read_in_any_cut(values, size, limit):
+    texts = [json.dumps(each).encode() for each in values]
+    text = b" ,  ".join(texts) + b" ]}"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_records, "LONGEST_RECORD", limit)
+        found = [each for block in items(io.BytesIO(text), size) for each in block]
+    assert [each.rstrip() for each in found] == [b"?" if len(each) + 1 > limit else each for each in texts]
+
+
+def test_what_a_record_says_does_not_depend_on_how_deep_the_caller_is():
+    """Another pass, on another thread, has more or less of the stack left."""
+
+    def from_below(text: bytes, frames: int) -> object:
+        return decoded(text) if frames == 0 else from_below(text, frames - 1)
+
+    for depth in (50, 99, 100, 300, 600, 900):
+        text = b'{"x": 1, "n": ' + b"[" * depth + b"]" * depth + b"}"
+        assert {from_below(text, frames) is None for frames in (0, 100, 400)} == {depth >= 100}
+    assert decoded(b"[" + b"[1, 2], " * 500 + b"[3]]")[-1] == [3]

@@ -127,6 +127,14 @@ def test_a_stream_that_was_read_is_not_taken_for_one_without_rows(way):
     assert left(book) == 1
 
 
+def test_a_stream_that_was_opened_twice_is_read_once():
+    source = WAYS["reader"](ROWS)
+    first, second = open_table(source), open_table(source)
+    assert first.rows() == ROWS.num_rows
+    with pytest.raises(DataError, match="read before"):
+        second.rows()
+
+
 def broken() -> pa.RecordBatchReader:
     def batches():
         yield from ROWS.to_batches()

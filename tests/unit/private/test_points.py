@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sqlite3
 import struct
+from contextlib import closing
+from pathlib import Path
 
 import geopandas as gpd
 import numpy as np
@@ -186,6 +190,26 @@ def test_a_shapefile_in_a_folder_is_one_file_and_changes_with_all_of_its_parts(t
         table.rows()
 
 
+def test_rows_that_another_program_writes_beside_a_geopackage_are_not_read(tmp_path):
+    """QGIS opens them so: what is written goes to another file first, and the one that is watched stays the same."""
+    path, twin, beside = tmp_path / "a.gpkg", tmp_path / "twin", tmp_path / "a.gpkg-wal"
+    shapes = gpd.GeoDataFrame({"n": [1.0, 2.0]}, geometry=[shapely.Point(1, 2)] * 2, crs=4326)
+    shapes.to_file(path, SPATIAL_INDEX="NO")
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("pragma journal_mode = wal")
+    shutil.copy(path, twin)
+    with closing(sqlite3.connect(twin)) as other:
+        other.execute("update a set n = 9")
+        other.commit()
+        written = Path(f"{twin}-wal").read_bytes()
+    table = open_file(path)
+    beside.write_bytes(written)
+    assert next(table.pieces(("n",)))().tolist() == [[1, 2]]
+    beside.write_bytes(written)
+    with pytest.raises(DataError, match=r"open in another program, with 'a.gpkg-wal'"):
+        open_file(path)
+
+
 def test_only_what_is_a_geopackage_or_a_shapefile_is_given_to_gdal(tmp_path):
     """GDAL goes by what a file holds: a .gpkg that is a list of other files, or of addresses, would be followed."""
     frame().to_file(tmp_path / "good.gpkg")
@@ -257,6 +281,43 @@ def test_strange_notes_on_geometry_are_ignored(tmp_path):
     assert read(File(tmp_path / "a.parquet", geometry="g")).tolist() == [[3, 4]]
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.struct([("x", pa.string()), ("y", pa.float64())]),
+        pa.struct([("x", pa.float64())]),
+        pa.list_(pa.float64(), 2),
+        pa.int64(),
+    ],
+)
+def test_a_type_whose_cells_could_be_errors_is_no_column_of_points(tmp_path, kind):
+    """A text that is no number, among texts that are, would end the fit after the charge."""
+    told = {"primary_column": "g", "columns": {"g": {"encoding": "point", "geometry_types": ["Point"]}}}
+    field = pa.field("g", kind, metadata={"ARROW:extension:name": "geoarrow.point"})
+    table = pa.table([pa.nulls(1, kind), pa.array([1.0])], schema=pa.schema([field, ("n", pa.float64())]))
+    for note in ({}, {"geo": json.dumps(told)}):
+        pq.write_table(table.replace_schema_metadata(note), tmp_path / "a.parquet")
+        assert open_file(tmp_path / "a.parquet").names == ("g", "n")
+        with pytest.raises(ParameterError, match="geometry: column 'g' holds"):
+            open_file(File(tmp_path / "a.parquet", geometry="g"))
+
+
+def test_a_coordinate_may_say_whose_a_row_is(tmp_path):
+    shapes = gpd.GeoDataFrame({"n": [1.0, 2.0]}, geometry=[shapely.Point(1, 2), shapely.Point(3, 4)], crs=4326)
+    shapes.to_parquet(tmp_path / "a.parquet")
+    table = open_file(tmp_path / "a.parquet")
+    table.check_person("lon")
+    [(numbers, ids)] = [piece() for piece in table.pieces_with_ids(("n",), "lon")]
+    assert numbers.tolist() == [[1, 2]]
+    assert ids.to_pylist() == [1, 3]
+
+
+def test_points_in_several_chunks_are_one_after_the_other():
+    cells = pa.chunked_array([["POINT(1 2)"], [], ["x", "POINT(3 4)"]], pa.string())
+    assert np.array_equal(points_of(cells), [[1, np.nan, 3], [2, np.nan, 4]], equal_nan=True)
+    assert [each.tolist() for each in points_of(cells.slice(3))] == [[], []]
+
+
 # GeoJSON
 
 
@@ -277,6 +338,14 @@ def test_members_of_a_document_may_stand_in_any_order(tmp_path):
     ):
         assert read(save_json(tmp_path, document)).tolist() == [[1.5, 2.5]]
         assert read(save_json(tmp_path, json.dumps(document, indent=3))).tolist() == [[1.5, 2.5]]
+
+
+@pytest.mark.parametrize("system", [None, {"type": "link", "properties": {"href": "x"}}, {"name": "EPSG:4326"}, []])
+@pytest.mark.parametrize("name", ["EPSG:3857", "Ann"])
+def test_no_value_of_a_feature_is_taken_for_the_system_of_coordinates(tmp_path, system, name):
+    named = {**POINT, "properties": {"name": name}}
+    document = {"type": "FeatureCollection", "crs": system, "features": [named, POINT]}
+    assert open_file(save_json(tmp_path, document)).names == ("lon", "lat", "name")
 
 
 def test_properties_are_columns_and_the_place_comes_first(tmp_path):
@@ -307,6 +376,13 @@ def test_a_feature_longer_than_any_block_is_one_row(tmp_path, monkeypatch):
     long = {**POINT, "properties": {"note": '\\",]}[{' * 500, "deep": [[[[{"a": "}"}]]]] * 50}}
     path = save_json(tmp_path, {"type": "FeatureCollection", "features": [POINT, long, POINT]})
     assert read(path).tolist() == [[1.5, 2.5]] * 3
+
+
+def test_a_feature_of_more_than_a_mebibyte_is_a_row_of_missing_values(tmp_path):
+    """Held whole it would take forty times its length, and time by the square of it."""
+    long = {**POINT, "properties": {"note": "x" * 2**20}}
+    found = read(save_json(tmp_path, {"type": "FeatureCollection", "features": [POINT, long, POINT]}))
+    assert np.array_equal(found, [[1.5, 2.5], [np.nan] * 2, [1.5, 2.5]], equal_nan=True)
 
 
 @pytest.mark.parametrize("note", ["[", "{", "]}", "[[{", '"]', '\\"}', "},{", "]"])

@@ -10,7 +10,7 @@ from covey import Box, Certificate, Coreset, KMeans, ParameterError, Release
 from covey.post.many import spread_costs
 from covey.published.release import WeightedPoints
 
-BOX = Box(lon=(-2, 2), lat=(0, 8))
+BOX = Box(x=(-2, 2), y=(0, 8))
 
 
 @pytest.fixture(scope="module")
@@ -190,7 +190,7 @@ def test_a_cost_may_be_negative():
 @pytest.mark.parametrize(
     ("centres", "what"),
     [
-        ([[1.0]], "2 coordinates .lon, lat.*these have 1"),
+        ([[1.0]], "2 coordinates .x, y.*these have 1"),
         ([[1.0, 2.0, 3.0]], "these have 3"),
         ([[np.nan, 0.0]], "finite"),
         ([[np.inf, 0.0]], "finite"),
@@ -266,8 +266,8 @@ def test_each_objective_is_better_at_its_own(coreset):
 
 def test_counts_of_boxes(coreset, release, rows):
     assert coreset.count(BOX) == pytest.approx(sum(release.synopsis.counts))
-    assert coreset.count(Box(lat=(0, 4))) == pytest.approx((rows[:, 1] < 4).sum(), rel=0.05)
-    assert coreset.count(Box(lon=(-2, 0.3), lat=(1.1, 4))) == pytest.approx(
+    assert coreset.count(Box(y=(0, 4))) == pytest.approx((rows[:, 1] < 4).sum(), rel=0.05)
+    assert coreset.count(Box(x=(-2, 0.3), y=(1.1, 4))) == pytest.approx(
         ((rows[:, 0] < 0.3) & (rows[:, 1] > 1.1) & (rows[:, 1] < 4)).sum(), rel=0.1
     )
 

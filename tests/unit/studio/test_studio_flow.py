@@ -8,8 +8,10 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import urlencode
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -18,6 +20,7 @@ import writers
 from covey import Box, Coreset, Ledger, Release
 from covey.budget.ledger.chain import replay
 from covey.fit import slider
+from covey.private.tables.frames import open_table
 from covey.studio.ledger_page import ledger_page
 from studio_client import BOUNDS, Asking, asking, csv_of, town
 
@@ -527,6 +530,58 @@ def test_an_upload_is_opened_with_declared_columns_and_bounds(tmp_path, kind):
     with studio.client:  # starts and ends the application
         pass
     assert not folder.exists()
+
+
+LINES = "A day of trips\nlon;lat\n-74,02;40,78\n-73,98;40,82\n"
+HOW = {"delimiter": ";", "decimal": ",", "header_line": 2}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
+def test_an_upload_is_read_as_its_sender_says(looked, encoding):
+    query = urlencode({"name": "trips.csv", "encoding": encoding, **HOW})
+    taken = looked.ask("POST", f"api/uploads?{query}", content=LINES.encode(encoding))
+    assert (taken.status_code, taken.json()["columns"]) == (201, ["lon", "lat"])
+    found = looked.studio.uploads.find(taken.json()["id"])
+    (columns,) = (read() for read in open_table(found.source).pieces(["lon", "lat"]))
+    assert [column.tolist() for column in columns] == [[-74.02, -73.98], [40.78, 40.82]]
+    looked.studio.uploads._kept.pop(found.id).path.unlink()
+
+
+def test_a_sheet_is_chosen_by_its_name(looked, tmp_path):
+    with pd.ExcelWriter(tmp_path / "x.xlsx") as book:
+        pd.DataFrame({"note": [1]}).to_excel(book, sheet_name="read me", index=False)
+        pd.DataFrame({"lon": [-74.0], "lat": [40.8]}).to_excel(book, sheet_name="trips", index=False)
+    send = lambda more: looked.ask(  # noqa: E731
+        "POST", f"api/uploads?name=x.xlsx{more}", content=(tmp_path / "x.xlsx").read_bytes()
+    )
+    assert "trips" in send("").json()["error"]["message"]
+    taken = send("&sheet=trips").json()
+    assert taken["columns"] == ["lon", "lat"]
+    looked.studio.uploads._kept.pop(taken["id"]).path.unlink()
+
+
+@pytest.mark.parametrize(
+    ("query", "parameter"),
+    [
+        ("delimiter=ab", "delimiter"),
+        ("decimal=x", "decimal"),
+        ("header_line=0", "header_line"),
+        ("header_line=many", "header_line"),
+        ("encoding=punycode", "encoding"),
+        ("encoding=" + "x" * 99, "encoding"),
+        ("format=parquet", "format"),
+        ("sheet=trips", "sheet"),
+    ],
+)
+def test_what_no_file_can_be_told_is_refused_by_name(looked, query, parameter):
+    answer = looked.ask("POST", f"api/uploads?name=a.csv&{query}", content=b"lon,lat\n1,2\n")
+    assert (answer.status_code, answer.json()["error"]["parameter"]) == (422, parameter), answer.text
+    assert list(looked.studio._folder.iterdir()) == []
+
+
+def test_text_in_utf_16_is_told_from_other_bytes(looked):
+    answer = looked.ask("POST", "api/uploads?name=a.csv", content=LINES.encode("utf-16"))
+    assert "encoding='utf-16'" in answer.json()["error"]["message"]
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def test_files_that_are_sent_at_once_cannot_fill_the_disk(tmp_path):
         await asyncio.sleep(60)
 
     async def many() -> list[object]:
-        tasks = [asyncio.ensure_future(uploads.receive("", endless())) for _ in range(9)]
+        tasks = [asyncio.ensure_future(uploads.receive("", endless(), {})) for _ in range(9)]
         await asyncio.sleep(0.05)
         refused = [task.exception() for task in tasks if task.done()]
         for task in tasks:

@@ -16,11 +16,17 @@ import numpy as np
 from covey.bench.sets import Floats
 
 # Cost of the private centres relative to ordinary k-means, δ = n^-1.5. Source: the project's BENCHMARKS.md, "Utility":
-# the LSH-tree clustering of google/differential-privacy and diffprivlib 0.6.6 (IBM; pure ε), 3 runs each; and the
-# prototype of the project's own recipe with floating-point noise and exact n, 6 runs. Their 64 Gaussians are another
-# draw than ours.
+# the LSH-tree clustering of google/differential-privacy at commit b5b0286 (on no package index), and diffprivlib
+# 0.6.6 (IBM; pure ε), 3 runs each; and the prototype of the project's own recipe with floating-point noise and exact n,
+# 6 runs. Their 64 Gaussians are another draw than ours.
 PEERS = ("Google", "IBM", "recipe")
-SOURCE = "BENCHMARKS.md: google/differential-privacy and diffprivlib 0.6.6, 3 runs; the recipe's prototype, 6 runs"
+DIFFPRIVLIB = "0.6.6"
+VERSIONS = {
+    "Google": "google/differential-privacy, commit b5b0286 of 2026-08-06",
+    "IBM": f"diffprivlib {DIFFPRIVLIB}",
+    "recipe": "a prototype of Covey's recipe, with floating-point noise and the exact n",
+}
+SOURCE = f"BENCHMARKS.md: {VERSIONS['Google']} and {VERSIONS['IBM']}, 3 runs; the recipe's prototype, 6 runs"
 _FIGURES = {  # ε = 0.1: Google, IBM, recipe; ε = 0.5: the same; ε = 1: the same
     "s1": (27.0, 11.9, 1.77, 15.0, 6.71, 1.05, 8.56, 5.06, 1.02),
     "gowalla_places": (4.09, 3.45, 1.05, 2.43, 2.72, 1.00, 2.43, 2.43, 1.00),
@@ -45,9 +51,8 @@ PUBLISHED: dict[str, dict[float, dict[str, float]]] = {
     for name, figures in _FIGURES.items()
 }
 
-DIFFPRIVLIB = "0.6.6"
-NEEDS = (f"diffprivlib=={DIFFPRIVLIB}", "scikit-learn<1.9")  # it imports private names that 1.9 no longer has
-SCRIPT = Path(__file__).with_name("diffprivlib.py")
+NEEDS = (f"diffprivlib=={DIFFPRIVLIB}", "scikit-learn==1.8.0")  # it imports private names that 1.9 no longer has
+SCRIPT = Path(__file__).with_name("ibm.py")
 
 
 def diffprivlib_folder() -> Path:

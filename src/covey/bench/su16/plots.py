@@ -9,6 +9,7 @@ import numpy as np
 
 from covey.bench.harness import Results, Row
 from covey.bench.plots import INK, log_axis, panels_of, png_of
+from covey.bench.su16.cells import SUFFIX
 
 STYLES: dict[str, tuple[str, str, str]] = {  # colour (told apart by the colour-blind), marker, name in the legend
     "lloyd": ("#0072B2", "o", "lloyd (DPLloyd)"),
@@ -16,8 +17,10 @@ STYLES: dict[str, tuple[str, str, str]] = {  # colour (told apart by the colour-
     "gkm-3k": ("#E69F00", "^", "blocks, gkm-3k (GkM-3K)"),
     "genetic": ("#CC79A7", "D", "genetic (PGkM)"),
     "grid": ("#009E73", "s", "grid (EUGkM, with swaps)"),
-    "grid, no swaps": ("#009E73", "", "grid, Lloyd rounds alone (EUGkM as printed)"),
-    "hybrid": ("#D55E00", "X", "hybrid (Hybrid)"),
+    "hybrid": ("#D55E00", "X", "hybrid (Hybrid, own rule)"),
+    "genetic, printed": ("#CC79A7", "", "genetic as printed"),
+    "grid, printed": ("#009E73", "", "grid as printed (no swaps)"),
+    "hybrid, printed": ("#D55E00", "", "hybrid as printed (no swaps, inequality 15)"),
     "genetic search": ("#CC79A7", "", "genetic search, no noise (Gene)"),
     "aggregation": ("#009E73", "s", "averages without noise (SAG)"),
     "noise": ("#D55E00", "X", "noise on the best centres (Noise)"),
@@ -72,7 +75,7 @@ def curves(
                 marker=marker if marks else "",
                 markersize=4.5,
                 linewidth=1.5,
-                linestyle=":" if what == "grid, no swaps" else "-",
+                linestyle=":" if what.endswith(SUFFIX) else "-",
             )
         lines["baseline: best k-means"] = panel.axhline(which["baseline"], color=INK, linestyle="--", linewidth=1)
         log_axis(panel, few=5, digits=4)
@@ -130,10 +133,12 @@ def bars(rows: Sequence[Row], sets: Sequence[Row]) -> bytes:
     kinds = list(dict.fromkeys(row["algorithm"] for row in rows))
     for i, kind in enumerate(kinds):
         seconds = [next(r["cpu"] for r in rows if (r["algorithm"], r["set"]) == (kind, s["name"])) for s in sets]
-        places = np.arange(len(sets)) + (i - (len(kinds) - 1) / 2) * 0.27
+        room = 0.84 / len(kinds)
+        places = np.arange(len(sets)) + (i - (len(kinds) - 1) / 2) * room
         colour, _, title = STYLES[kind]
-        drawn = panel.bar(places, np.array(seconds) * 1e3, width=0.25, color=colour, label=title)
-        panel.bar_label(drawn, fmt="%.3g", fontsize=7.5, padding=2, color=INK)
+        faint = {"alpha": 0.5, "hatch": "//"} if kind.endswith(SUFFIX) else {}
+        drawn = panel.bar(places, np.array(seconds) * 1e3, width=0.93 * room, color=colour, label=title, **faint)
+        panel.bar_label(drawn, fmt="%.3g", fontsize=6.5, padding=2, color=INK)
     panel.set_yscale("log")
     panel.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

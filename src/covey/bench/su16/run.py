@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from covey.bench.su16.plots import figures
 from covey.bench.su16.settings import FULL, QUICK, Settings
 from covey.bench.su16.tasks import perform
 
-TIMED = ("lloyd", "grid", "hybrid")
+TIMED = ("lloyd", "grid", "grid, printed", "hybrid", "hybrid, printed")
+FORCED = ("hybrid, forced", "hybrid, forced, printed")
 
 
 def make_plan(settings: Settings, folder: Path | None) -> list[Step]:
@@ -25,16 +27,16 @@ def make_plan(settings: Settings, folder: Path | None) -> list[Step]:
     fixed, n = {"starts": settings.starts, "covey": covey.__version__}, settings.made_up_rows
     named = []
     for each in sets.SU16:
-        rows = sets.checksum(sets.load(each, folder, rows=n))  # a task that used other rows is another task
+        rows = sets.load(each, folder, rows=n)
         shared = {"set": each.name, "stands_in": what_it_is(each, settings)}
-        named.append(({**fixed, "set": each.name, "rows": rows, "n": n}, shared))
+        source = {**fixed, "set": each.name, "rows": sets.checksum(rows), "n": n}  # other rows, another task
+        named.append((source, shared))
+        plan.append(Step("kmeans", Task("kmeans", source, f"kmeans {each.name}"), {**shared, **width(rows)}))
 
     def add(figure: str, kind: str, source: Row, shared: Row, *, alone: bool = False, **parameters: Any) -> None:
         label = " ".join([kind, *(str(shared[name]) for name in ("set", "algorithm", "d") if name in shared)])
         plan.append(Step(figure, Task(kind, {**source, **parameters}, label, alone), shared))
 
-    for source, shared in named:
-        add("kmeans", "kmeans", source, shared)
     for variant, runs in settings.runs:
         for source, shared in named:
             for epsilon in settings.epsilons:
@@ -42,8 +44,9 @@ def make_plan(settings: Settings, folder: Path | None) -> list[Step]:
                 add("figure1", "fit", source, shares, variant=variant, epsilon=epsilon, runs=runs)
     adult = next(pair for pair in named if pair[1]["set"] == "Adult-num")
     least = settings.epsilons[0]
-    shares = {**adult[1], "algorithm": "hybrid, forced", "epsilon": least}
-    add("forced", "fit", adult[0], shares, variant="hybrid, forced", epsilon=least, runs=settings.forced_runs)
+    for variant in FORCED:
+        shares = {**adult[1], "algorithm": variant, "epsilon": least}
+        add("forced", "fit", adult[0], shares, variant=variant, epsilon=least, runs=settings.forced_runs)
     for source, shared in named:
         add(
             "figure3",
@@ -71,6 +74,11 @@ def make_plan(settings: Settings, folder: Path | None) -> list[Step]:
     return plan
 
 
+def width(rows: sets.Floats) -> Row:
+    """How much wider the bounds of a set are than its rows, along the column where they are widest."""
+    return {"times_as_wide": float((2 / np.ptp(rows, axis=0)).max())}
+
+
 def what_it_is(which: sets.DataSet, settings: Settings) -> str:
     """What the rows are where they are not the paper's own, or nothing."""
     return "made-up clusters" if settings.made_up_rows else which.stands_in
@@ -78,18 +86,18 @@ def what_it_is(which: sets.DataSet, settings: Settings) -> str:
 
 def collect(answers: Found, settings: Settings) -> Results:
     """All figures as tables, and the paper's claims next to what was measured."""
-    base = {shared["set"]: answer for shared, answer in answers["kmeans"]}
+    base = {shared["set"]: {**shared, **answer} for shared, answer in answers["kmeans"]}
     heat_base = {(shared["d"], shared["k"]): answer["baseline"] for shared, answer in answers["heat kmeans"]}
     curves = [
-        {**shared, **answer, "baseline": base[shared["set"]]["baseline"]} for shared, answer in answers["figure1"]
+        {**shared, **told(answer), "baseline": base[shared["set"]]["baseline"]} for shared, answer in answers["figure1"]
     ]
     heat = []
     for shared, answer in answers["figure2"]:
         baseline = heat_base[shared["d"], shared["k"]]
-        heat.append({**shared, **answer, "baseline": baseline, "difference": answer["nicv"] - baseline})
+        heat.append({**shared, **told(answer), "baseline": baseline, "difference": answer["nicv"] - baseline})
     tables: dict[str, list[Row]] = {
-        "figure1": [row for row in curves if row["algorithm"] != "hybrid"],
-        "figure2": [row for row in heat if row["algorithm"] != "hybrid"],
+        "figure1": [row for row in curves if not row["algorithm"].startswith("hybrid")],
+        "figure2": [row for row in heat if not row["algorithm"].startswith("hybrid")],
         "figure3": [
             {**shared, **row, "baseline": base[shared["set"]]["baseline"]}
             for shared, answer in answers["figure3"]
@@ -97,31 +105,50 @@ def collect(answers: Found, settings: Settings) -> Results:
         ],
         "figure4": traces(base, answers["figure4"], settings.search_rounds),
         "figure5": [row for row in curves if row["algorithm"] in TIMED],
-        "figure6": [row for row in heat if row["algorithm"] in ("grid", "hybrid")],
+        "figure6": [row for row in heat if row["algorithm"] in TIMED and row["algorithm"] != "lloyd"],
         "figure7": [
             {**shared, "algorithm": variant, "cpu": answer["cpu"][variant], "wall": answer["wall"][variant]}
             for shared, answer in answers["figure7"]
-            for variant in TIMED
+            for variant in answer["cpu"]
         ],
     }
-    forced = [{**shared, **answer} for shared, answer in answers["forced"]]
+    forced = [{**shared, **told(answer)} for shared, answer in answers["forced"]]
+    about = [
+        {
+            "name": each.name,
+            "rows": base[each.name]["size"],
+            "d": each.dimension,
+            "k": each.k,
+            "rows_in_the_paper": each.paper_rows,
+            "stands_in": what_it_is(each, settings),
+            "times_as_wide": base[each.name]["times_as_wide"],
+            "baseline": base[each.name]["baseline"],
+        }
+        for each in sets.SU16
+    ]
     return {
-        "sets": [
-            {
-                "name": each.name,
-                "rows": base[each.name]["size"],
-                "d": each.dimension,
-                "k": each.k,
-                "rows_in_the_paper": each.paper_rows,
-                "stands_in": what_it_is(each, settings),
-                "baseline": base[each.name]["baseline"],
-            }
-            for each in sets.SU16
-        ],
-        "claims": judge(tables, forced),
+        "sets": about,
+        "measured": when(answers),
+        "claims": judge(tables, forced, about),
         "figures": tables,
         "forced": forced,
     }
+
+
+def told(answer: Answer) -> Answer:
+    """An answer as tables have it; when it was measured is told for all cells of an algorithm together."""
+    return {name: value for name, value in answer.items() if name != "measured"}
+
+
+def when(answers: Found) -> list[Row]:
+    """On which day and by which commit the cells of an algorithm were measured, by figure."""
+    counts = Counter(
+        (figure, shared.get("algorithm", ""), answer["measured"])
+        for figure, found in answers.items()
+        for shared, answer in found
+    )
+    heads = ("figure", "algorithm", "measured", "cells")
+    return [dict(zip(heads, (*what, cells), strict=True)) for what, cells in counts.items()]
 
 
 def traces(base: dict[str, Row], found: list[tuple[Row, Answer]], rounds: int) -> list[Row]:

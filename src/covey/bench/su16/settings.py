@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-CURVES = ("lloyd", "gkm", "gkm-3k", "genetic", "grid", "hybrid", "grid, no swaps")
-HEAT = ("lloyd", "gkm", "gkm-3k", "genetic", "grid, theta 2", "grid", "grid, theta 50", "hybrid")
+PRINTED = ("grid, printed", "hybrid, printed")
+CURVES = ("lloyd", "gkm", "gkm-3k", "genetic", "genetic, printed", "grid", "hybrid", *PRINTED)
+HEAT = ("lloyd", "gkm", "gkm-3k", "genetic", "grid, theta 2", "grid", "grid, theta 50", "hybrid", *PRINTED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,8 +22,10 @@ class Settings:
         ("gkm-3k", 100),
         ("genetic", 20),
         ("grid", 30),
-        ("hybrid", 30),
-        ("grid, no swaps", 10),
+        ("hybrid", 10),
+        ("genetic, printed", 10),
+        ("grid, printed", 10),
+        ("hybrid, printed", 10),
     )
     forced_runs: int = 30
     heat_sizes: tuple[int, ...] = tuple(range(2, 11))  # of both d and k
@@ -30,13 +33,15 @@ class Settings:
     heat_epsilon: float = 1.0
     heat_runs: tuple[tuple[str, int], ...] = (
         ("lloyd", 1),
-        ("gkm", 3),
-        ("gkm-3k", 3),
-        ("genetic", 1),
-        ("grid, theta 2", 1),
-        ("grid", 2),
-        ("grid, theta 50", 2),
-        ("hybrid", 2),
+        ("gkm", 10),
+        ("gkm-3k", 10),
+        ("genetic", 10),
+        ("grid, theta 2", 10),
+        ("grid", 10),
+        ("grid, theta 50", 10),
+        ("hybrid", 10),
+        ("grid, printed", 10),
+        ("hybrid, printed", 10),
     )
     block_epsilon: float = 1.0
     block_exponents: tuple[float, ...] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -13,7 +14,7 @@ import numpy as np
 from covey.bench import sets
 from covey.bench.runner import Answer, Task
 from covey.bench.sets import Floats, gaussian_clusters, seed_of
-from covey.bench.workload import Workload
+from covey.bench.workload import OWN, Workload
 from covey.budget.accounting.plan import Plan
 from covey.events import exactly
 from covey.noise.averages import UNITS, ClampedAverages
@@ -31,11 +32,10 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {  # a curve of a figure: Cove
     "gkm-3k": ("blocks", {"rule": "gkm-3k"}),
     "genetic": ("genetic", {}),
     "grid": ("grid", {}),
-    "grid, no swaps": ("plain", {}),
     "grid, theta 2": ("grid", {"theta": 2.0}),
     "grid, theta 50": ("grid", {"theta": 50.0}),
-    "hybrid": ("hybrid", {"rule": "printed"}),
-    "hybrid, forced": ("forced", {}),
+    "hybrid": ("hybrid", {}),
+    **{form: (form, {}) for form in OWN},
 }
 CANDIDATES, PARENTS = 200, 10  # of the genetic search, as in `genetic`
 
@@ -48,7 +48,18 @@ def perform(task: Task, *, data: Path | None) -> Answer:
     load = synthetic(d, k, n, starts) if name is None else named(name, n, starts, data)
     for noted in ("rows", "covey"):  # what the answer depends on, though not by these words
         parameters.pop(noted, None)
-    return KINDS[task.kind](load, **parameters)
+    return {**KINDS[task.kind](load, **parameters), "measured": code()}
+
+
+@lru_cache(maxsize=1)
+def code() -> str:
+    """The day, and the commit of the code that measures, where it is known."""
+    ask = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty", "--exclude=*"]
+    try:
+        commit = subprocess.run(ask, check=True, capture_output=True, text=True).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        commit = "unknown"
+    return f"{time.strftime('%Y-%m-%d')} {commit}"
 
 
 @lru_cache(maxsize=6)
@@ -77,7 +88,7 @@ def fit(load: Workload, *, variant: str, epsilon: float, runs: int) -> Answer:
             costs.append(load.nicv(outcome.centres))
             refined += bool(outcome.notes.get("refined"))
     answer = {**mean_of(costs), "cpu": spent / len(costs)}
-    return {**answer, "refined": refined / len(costs)} if algorithm == "hybrid" else answer
+    return {**answer, "refined": refined / len(costs)} if algorithm.startswith("hybrid") else answer
 
 
 def mean_of(costs: Sequence[float]) -> dict[str, float]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from covey.bench.peers.figures import PEERS, PUBLISHED
+from covey.bench.peers.figures import PEERS, PUBLISHED, VERSIONS
 from covey.bench.sets import UTILITY
 
 Document = dict[str, Any]
@@ -123,10 +123,10 @@ def markdown(documents: Sequence[Document]) -> str:
         parts += [f"## ε = {epsilon:g}", "\n".join(lines), *(["\n".join(said)] if said else [])]
     if any(published(documents[0], name, 1.0, "Google") for name in PUBLISHED):
         parts.append(
-            "\\* Published, not measured here: google/differential-privacy (δ = n^-1.5, 3 runs), diffprivlib 0.6.6 of "
-            "IBM (pure ε, 3 runs; it overspends its ε for d > 5), and the floating-point prototype of Covey's recipe, "
-            "which knows n exactly (6 runs). Ahead compares means; level is equal to the digits shown. Their 64 "
-            "Gaussians are another draw."
+            f"\\* Published, not measured here: {VERSIONS['Google']} (δ = n^-1.5, 3 runs), {VERSIONS['IBM']} of "
+            "IBM (pure ε, 3 runs; it overspends its ε from d = 5 on), and the floating-point prototype of Covey's "
+            "recipe, which knows n exactly (6 runs). Ahead compares means; level is equal to the digits shown. "
+            "Their 64 Gaussians are another draw."
         )
     refused = {
         f"{document['label']} refuses {row['set']}: {row['refused']}"

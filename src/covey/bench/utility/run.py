@@ -22,7 +22,7 @@ from covey.bench.peers.figures import SOURCE, diffprivlib_python
 from covey.bench.runner import Answer, Report, Store, Task
 from covey.bench.utility.plots import small_multiples
 from covey.bench.utility.report import Document, markdown, terminal
-from covey.bench.utility.tasks import System, baseline_task, fingerprint_once, fit_task, perform
+from covey.bench.utility.tasks import System, baseline_task, fit_task, perform
 from covey.errors import ParameterError
 
 WHAT = "cost of private centres relative to ordinary k-means"
@@ -114,7 +114,7 @@ def run(request: Request, *, data: Path | None, out: Path, report: Report | None
         for system in systems:
             name = f"{system.file}{end}.json"
             found = [measured(cell, answers, old) for cell in cells if cell.system is system]
-            documents[name] = rounded(describe(system, request, merged(found, out / name, request)))
+            documents[name] = rounded(describe(system, request, merged(found, out / name, system, request)))
         return documents
 
     experiment = Experiment(
@@ -212,13 +212,13 @@ def measured(cell: Cell, store: Store, old: dict[str, str]) -> Row:
     }
 
 
-def merged(found: list[Row], path: Path, request: Request) -> list[Row]:
+def merged(found: list[Row], path: Path, system: System, request: Request) -> list[Row]:
     """What was measured now, and what an earlier call with other sets or ε measured with the same sources."""
     have = {(row["set"], row["epsilon"]) for row in found}
     document = read_document(path)
     before = document["cells"] if document is not None and document["quick"] is request.quick else []
     for row in before:
-        current = not row["code"] or row["code"] == [fingerprint_once()]
+        current = not row["code"] or row["code"] == [system.code]
         if (row["set"], row["epsilon"]) not in have and (current or request.keep):
             found.append(row)
     place = {each.name: i for i, each in enumerate(sets.UTILITY)}
@@ -230,6 +230,7 @@ def describe(system: System, request: Request, cells: list[Row]) -> Document:
         "what": WHAT,
         "system": system.name,
         "label": system.label,
+        "version": system.version,
         "parameters": system.parameters,
         "pure": system.pure,
         "objective": request.objective,

@@ -7,17 +7,20 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import covey
+from covey.algorithms import systems as outside
 from covey.algorithms.registry import find
-from covey.bench.peers.figures import DIFFPRIVLIB, diffprivlib
+from covey.bench.peers.figures import DIFFPRIVLIB, NEEDS, diffprivlib
 from covey.bench.runner import Answer, Task
 from covey.bench.sets import Floats, load, seed_of, utility_set
 from covey.bench.workload import mean_cost
-from covey.errors import CoveyError, ParameterError
+from covey.errors import CoveyError, DataError, ParameterError
 from covey.fit.fit import fit
 from covey.post.distances import Objective
 from covey.post.random import public_rng
@@ -31,7 +34,7 @@ NO_PART = ("bench/", "studio/", "cli/", "theory/", "audit/", "terminal.py")  # f
 
 @dataclass(frozen=True, kw_only=True)
 class System:
-    """What is measured: `covey:ALGORITHM`, `diffprivlib` or `sklearn`."""
+    """What is measured: `covey:ALGORITHM`, `diffprivlib`, `sklearn`, or `MODULE:FUNCTION` from outside."""
 
     name: str
     parameters: dict[str, Any] = field(default_factory=dict)
@@ -46,8 +49,16 @@ class System:
                 raise ParameterError("algorithm_params", f"{text} is run as it is; parameters are for covey:ALGORITHM")
             return cls(name=text, pure=text == "diffprivlib")
         kind, colon, algorithm = text.partition(":")
-        if kind != "covey" or not colon:
-            raise ParameterError("system", "must be covey:ALGORITHM (such as covey:auto), diffprivlib or sklearn")
+        if not colon:
+            raise ParameterError(
+                "system", "must be covey:ALGORITHM (such as covey:auto), diffprivlib, sklearn or MODULE:FUNCTION"
+            )
+        if kind != "covey":
+            if given:
+                raise ParameterError(
+                    "algorithm_params", f"{text} is called as it is; parameters are for covey:ALGORITHM"
+                )
+            return cls(name=outside.load(text).name, pure=pure)
         row = find(algorithm)
         row.check_parameters(given)
         if pure and row.guarantee == "approximate":
@@ -57,12 +68,32 @@ class System:
 
     @property
     def algorithm(self) -> str | None:
-        return self.name.partition(":")[2] or None
+        return self.name.removeprefix("covey:") if self.name.startswith("covey:") else None
+
+    @property
+    def outside(self) -> outside.System | None:
+        return outside.load(self.name) if ":" in self.name and self.algorithm is None else None
 
     @property
     def label(self) -> str:
         own = "".join(f", {name}={value}" for name, value in sorted(self.parameters.items()))
-        return self.name + own + (", pure" if self.pure and self.algorithm else "")
+        return self.name + own + (", pure" if self.pure and ":" in self.name else "")
+
+    @property
+    def version(self) -> str:
+        """Of what is measured, as far as it is known: what a peer is pinned to."""
+        if self.name == "diffprivlib":
+            return ", ".join(each.replace("==", " ") for each in NEEDS)
+        if self.name == "sklearn":
+            return f"scikit-learn {metadata.version('scikit-learn')}"
+        return f"covey {covey.__version__}" if self.outside is None else self.outside.version
+
+    @property
+    def code(self) -> str:
+        """The state of its sources, if answers depend on it; other answers are then made again."""
+        if self.outside is not None:
+            return self.outside.code
+        return fingerprint_once() if self.algorithm else ""
 
     @property
     def file(self) -> str:
@@ -96,6 +127,15 @@ def perform(task: Task, *, data: Path | None, python: Path | None) -> Answer:
         assert python is not None
         centres, seconds, cpu = diffprivlib(python).fit(rows, k=which.k, epsilon=asked["epsilon"])
         return {"cost": mean_cost(rows, centres, objective), "seconds": seconds, "cpu": cpu}
+    elif not asked["system"].startswith("covey:"):
+        system, edge = outside.load(asked["system"]), np.ones(rows.shape[1])
+        promise = {"epsilon": asked["epsilon"], "delta": asked["delta"], "bounds": (-edge, edge)}
+        try:
+            centres = system.centres(rows, k=which.k, **promise)
+        except DataError:  # it breaks the contract: nothing can be judged
+            raise
+        except Exception as error:
+            return {"refused": f"{type(error).__name__}: {error}"}
     else:
         try:
             release = fit(
@@ -149,11 +189,7 @@ BASELINES: dict[str, Callable[..., Floats]] = {"k-means": best_kmeans, "k-median
 
 def baseline_task(*, name: str, rows: str, n: int | None, objective: str) -> Task:
     """Does not depend on Covey's sources, but for k-median on its version: Covey itself clusters there."""
-    import sklearn
-
-    import covey
-
-    by = f"scikit-learn {sklearn.__version__}" if objective == "k-means" else f"covey {covey.__version__}"
+    by = f"scikit-learn {metadata.version('scikit-learn')}" if objective == "k-means" else f"covey {covey.__version__}"
     starts = KMEANS_STARTS if objective == "k-means" else KMEDIAN_STARTS
     parameters = {"set": name, "rows": rows, "n": n, "objective": objective, "by": by, "starts": starts}
     return Task("baseline", parameters, f"baseline {name}")
@@ -163,20 +199,15 @@ def fit_task(
     system: System, *, name: str, rows: str, n: int | None, size: int, objective: str, epsilon: float, run: int
 ) -> Task:
     """One run, with everything that its answer depends on. scikit-learn knows no ε: all ε share its runs."""
-    import sklearn
-
-    import covey
-
     shared = {"set": name, "rows": rows, "n": n, "objective": objective, "system": system.name, "run": run}
     label = f"{system.label} {name}"
     if system.name == "sklearn":
-        return Task("fit", {**shared, "version": sklearn.__version__}, label)
+        return Task("fit", {**shared, "version": metadata.version("scikit-learn")}, label)
     if system.name == "diffprivlib":
         return Task("fit", {**shared, "epsilon": epsilon, "version": DIFFPRIVLIB}, label)
-    own = {"delta": None if system.pure else delta_of(size), "parameters": system.parameters}
-    return Task(
-        "fit", {**shared, "epsilon": epsilon, **own, "covey": covey.__version__, "code": fingerprint_once()}, label
-    )
+    own = {"delta": None if system.pure else delta_of(size), "parameters": system.parameters, "code": system.code}
+    stamp = {"covey": covey.__version__} if system.algorithm else {"version": system.version}
+    return Task("fit", {**shared, "epsilon": epsilon, **own, **stamp}, label)
 
 
 def delta_of(size: int) -> float:

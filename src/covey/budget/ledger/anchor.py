@@ -46,7 +46,7 @@ def read(path: str) -> Anchor:
     except FileNotFoundError:
         raise LedgerError(
             f"{path}: the anchor of this ledger is missing. Put it back; if it is lost and this ledger is certainly "
-            "the newest copy, write a new one with Ledger.renew_anchor"
+            "the newest copy, `Ledger.renew_anchor` writes a new one"
         ) from None
     except OSError as error:
         raise LedgerError(f"{path}: the anchor cannot be read: {error.strerror}") from None

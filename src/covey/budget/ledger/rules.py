@@ -70,7 +70,7 @@ def priced(
         raise ParameterError(
             parameter,
             f"data set '{dataset}' counts promises for {kind}, and this one is for {promise.kind}. It would be charged "
-            f"as {words(meant.cost)}: accept that with --convert or Ledger.converting(), or change the fit",
+            f"as {words(meant.cost)}: accept that with `Ledger.converting`, or change the fit",
         )
     bound = state.zones.get(dataset)
     if bound is not None and bound.of != (None if zones is None else zones.of) and not converting:
@@ -78,7 +78,7 @@ def priced(
             "zones",
             f"data set '{dataset}' was charged with other zones, or none, before, or in other columns or bounds: what "
             "their rows were promised would no longer be the sum of its releases. Give the same, or accept it with "
-            "--convert or Ledger.converting(); `covey ledger show` then tells the raised totals",
+            "`Ledger.converting`; `Ledger.datasets` then tells the raised totals",
         )
     if zones is None:
         return Price(_units(meant))
@@ -112,7 +112,7 @@ def known(state: State, dataset: str, *, where: str) -> None:
     """Refuse a data set that was never added."""
     if dataset not in state.totals:
         names = ", ".join(f"'{name}'" for name in state.totals)
-        raise LedgerError(f"{where}: has no data set '{dataset}', only {names}; `covey ledger add` adds one")
+        raise LedgerError(f"{where}: has no data set '{dataset}', only {names}; `Ledger.add` adds one")
 
 
 def affordable(state: State, dataset: str, units: Units) -> None:
@@ -164,7 +164,7 @@ def document_of(connection: sqlite3.Connection, state: State, entry: int, *, whe
     release = state.released.get(entry)
     if release is None:
         charged = 0 < entry <= len(state.entries) and state.entries[entry - 1].kind == "charge"
-        what = "was charged, but never finished" if charged else "is no charge; `covey ledger show` lists them"
+        what = "was charged, but never finished" if charged else "is no charge; `Ledger.entries` lists them"
         raise LedgerError(f"{where}: entry {entry} {what}")
     return document(connection, release, where=where)
 

@@ -38,7 +38,7 @@ _SCHEMA = {
 _REASONS = {
     "SQLITE_BUSY": "another process has held the ledger for more than a minute; try again",
     "SQLITE_LOCKED": "another process has held the ledger for more than a minute; try again",
-    "SQLITE_CANTOPEN": "there is no ledger here, or it may not be opened",
+    "SQLITE_CANTOPEN": "there is no ledger here, or it may not be opened; `Ledger.create` makes one",
     "SQLITE_CORRUPT": "the file is damaged or was cut off; restore the newest copy",
     "SQLITE_FULL": "the disk is full; nothing was written",
     "SQLITE_IOERR": "the disk reports an error; nothing can be relied on before that is solved",
@@ -75,7 +75,7 @@ class Store:
         try:
             os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         except FileExistsError:
-            raise LedgerError(f"{self.path}: exists already; open it with Ledger.open") from None
+            raise LedgerError(f"{self.path}: exists already; `Ledger.add` adds a data set to it") from None
         except OSError as error:
             raise LedgerError(f"{self.path}: cannot be created: {error.strerror}") from None
 

@@ -15,8 +15,21 @@ from numpy.typing import NDArray
 from covey.post.distances import Floats, nearest
 
 MOST_COLUMNS = 4  # beyond, the corners of a box and the places to look at in it are too many
+_SLIVER = 1e-6  # of a width
 _MANY = 2**14  # boxes: of more, each is looked at in fewer places
 _CHUNK = 2**18  # pairs of a box or point and a centre that are held at once
+
+
+def cropped(points: Floats, widths: Floats, edge: Floats) -> tuple[Floats, Floats]:
+    """Boxes (m, d), by their middles and widths, without what lies beyond -edge or edge along an axis.
+
+    Of one that lies beyond altogether, a sliver at the edge is left: it stands for no rows, but keeps its number.
+    """
+    most = edge - _SLIVER * widths
+    low = np.clip(points - widths / 2, -edge, most)
+    high = np.clip(points + widths / 2, -most, edge)
+    cut = (np.abs(points) + widths / 2 > edge) & (edge < edge.max())  # what is not cut stays to the bit
+    return np.where(cut, (low + high) / 2, points), np.where(cut, high - low, widths)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +83,11 @@ class CountedBoxes:
         low, high = self.points - self.widths / 2, self.points + self.widths / 2
         near = 1e-6 * self.widths
         return np.asarray(1.0 * (high >= high.max(axis=0) - near) - (low <= low.min(axis=0) + near))
+
+    def within(self, edge: Floats) -> CountedBoxes:
+        """The same boxes as far as they lie between -edge and edge, where all rows are."""
+        points, widths = cropped(self.points, self.widths, edge)
+        return replace(self, points=points, widths=widths)
 
     def scaled(self, unit: float) -> CountedBoxes:
         """The same boxes in other units of length."""

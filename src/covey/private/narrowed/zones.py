@@ -17,7 +17,7 @@ from covey.errors import BudgetError, ParameterError
 from covey.geo.areas import Regions, Rows
 from covey.noise.source import keyed_words
 from covey.private.lattice import to_lattice
-from covey.private.tables.base import Piece, Places, Table, within
+from covey.private.tables.base import Piece, Places, Table, among
 from covey.public import Domain
 
 Words = NDArray[np.uint64]
@@ -83,31 +83,10 @@ class ZonedTable(Table):
 
     def chosen(self, columns: Sequence[str] | None, places: Iterator[Places]) -> Iterator[Piece]:
         """Pieces of the kept rows at these places among the kept: all rows are read, piece after piece."""
-        blocks, start = within(places, 2**62, step=2**16), 0
-        waiting = next(blocks, None)
-        for piece in self.pieces(columns):
-            values = piece()
-            end = start + values.shape[1]
-            found = []
-            while waiting is not None and len(waiting):
-                inside = int(np.searchsorted(waiting, end))
-                found.append(waiting[:inside] - start)
-                if inside < len(waiting):
-                    waiting = waiting[inside:]
-                    break
-                waiting = next(blocks, None)
-            start = end
-            if found and sum(map(len, found)):
-                yield partial(_columns_at, values, np.concatenate(found))
-            if waiting is None:
-                return
+        return among(self.pieces(columns), places)
 
     def check_unchanged(self) -> None:
         self._table.check_unchanged()
 
     def _columns(self) -> tuple[str, ...] | None:
         return self._domain.columns if self._table.names is not None else None
-
-
-def _columns_at(values: NDArray[np.float64], places: Places) -> NDArray[np.float64]:
-    return values[:, places]

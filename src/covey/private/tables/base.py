@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,6 +110,12 @@ class Table(Sealed, ABC):
 
         return PeopleCount(self, domain, person, key=key)
 
+    def complete(self, domain: Domain) -> Table:
+        """The rows that have a value in every column of the domain."""
+        from covey.private.narrowed.missing import CompleteTable
+
+        return CompleteTable(self, domain.columns if self.names is not None else None)
+
     def capped(self, domain: Domain, person: str, *, most: int, key: bytes) -> Table:
         """At most `most` rows of every person."""
         from covey.private.narrowed.cap import CappedTable
@@ -136,6 +143,28 @@ def not_numeric(column: object, kind: object) -> NotNumericError:
     return NotNumericError(
         f"bounds: column {column!r} is not numeric (it is {kind}); choose numeric columns or convert it first"
     )
+
+
+def among(pieces: Iterator[Piece], places: Iterator[Places]) -> Iterator[Piece]:
+    """Pieces of the rows at these places, which ascend block by block, where rows have to be read to be counted."""
+    blocks, start = within(places, 2**62, step=2**16), 0
+    waiting = next(blocks, None)
+    for piece in pieces:
+        values = piece()
+        end = start + values.shape[1]
+        found = []
+        while waiting is not None and len(waiting):
+            inside = int(np.searchsorted(waiting, end))
+            found.append(waiting[:inside] - start)
+            if inside < len(waiting):
+                waiting = waiting[inside:]
+                break
+            waiting = next(blocks, None)
+        start = end
+        if found and sum(map(len, found)):
+            yield partial(values.__getitem__, (slice(None), np.concatenate(found)))
+        if waiting is None:
+            return
 
 
 def within(places: Iterator[Places], rows: int, *, step: int) -> Iterator[Places]:

@@ -11,6 +11,7 @@ import datetime
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 from zipfile import BadZipFile, ZipFile
@@ -32,7 +33,8 @@ SNIFF_ROWS = 1000  # how far the schema check looks
 BLOCK = 2**20
 SHEET = re.compile(rb"""<(?:\w+:)?sheet\s[^>]*?\w+:id=["']([^"']+)""")
 RELATION = re.compile(rb"<(?:\w+:)?Relationship\s[^>]*>")
-ROW = re.compile(rb"""<(?:\w+:)?row(?=[\s/>])(?:\s[^>]*?\br=["'](\d{1,7})["'])?[^>]*>""")
+ROW = re.compile(rb"""<!\[CDATA\[|<(?:\w+:)?row(?=[\s/>])(?:\s[^>]*?\br=["'](\d{1,7})["'])?[^>]*>""")
+TEXT, TEXT_END = b"<![CDATA[", b"]]>"  # around text in which a tag is none
 LONGEST_TAG = 2**16
 MOST_ROWS = 2**20  # of a sheet: blank ones that a file claims beyond are none
 
@@ -147,12 +149,26 @@ def _name(cell: Any) -> str:
 
 
 def _cells(book: Any, sheet: str, most: int | None) -> list[list[Any]]:
-    """The cells of a sheet, from its first line and column on."""
+    """The cells of a sheet, from its first line on."""
     try:
-        found: list[list[Any]] = book.get_sheet_by_name(sheet).to_python(skip_empty_area=False, nrows=most)
+        found = book.get_sheet_by_name(sheet)
     except calamine.CalamineError:
         raise OSError from None
-    return found
+    return [*islice(_rows(found.iter_rows(), [""] * found.width), most)]
+
+
+def _rows(rows: Iterator[list[Any]], blank: list[Any]) -> Iterator[list[Any]]:
+    """Rows one by one: where calamine stumbles over a date beyond all calendars, one of missing values."""
+    while True:
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except BaseException as error:  # a panic of Rust is no Exception, and cannot be imported
+            if not (isinstance(error, OverflowError) or type(error).__name__ == "PanicException"):
+                raise
+            row = blank
+        yield row
 
 
 def _file_of(path: Path, number: int) -> str:
@@ -178,9 +194,13 @@ def _last_row(path: Path, member: str) -> int:
         while block := file.read(BLOCK):
             text = rest + block
             done = 0
-            for found in ROW.finditer(text):
-                last, done = int(found[1] or last + 1), found.end()
-            rest = text[max(done, len(text) - LONGEST_TAG) :]
+            while found := ROW.search(text, done):
+                done = found.end()
+                if found[0] != TEXT:
+                    last = int(found[1] or last + 1)
+                elif (done := text.find(TEXT_END, done)) < 0:
+                    break
+            rest = text[max(done, len(text) - LONGEST_TAG) :] if done >= 0 else TEXT + text[1 - len(TEXT_END) :]
     return last
 
 
@@ -193,4 +213,5 @@ def _numbers(cells: Sequence[Any]) -> Any:
 
 
 def _ids(cells: Sequence[Any]) -> Any:
-    return pa.array([as_id(cell) for cell in cells], pa.binary())
+    dates = datetime.date | datetime.time  # told as text, in their ISO form
+    return pa.array([as_id(cell.isoformat() if isinstance(cell, dates) else cell) for cell in cells], pa.binary())

@@ -23,9 +23,11 @@ from numpy.typing import NDArray
 
 from covey.errors import DataError, ParameterError
 from covey.files import File
+from covey.geo.clock import Hand, hand, source_of
 from covey.private.engines.threads import cores
 from covey.private.tables.base import Piece, Places, Table, not_numeric
 from covey.private.tables.csv.reader import parse
+from covey.private.tables.dates import check_dates, steps
 from covey.private.tables.folders import FileSet, Stamp, check_distinct, check_stamp, find_files, folder_values, stamp
 from covey.private.tables.formats import Format, as_file, check_options
 from covey.private.tables.frames import arrow_numbers
@@ -105,6 +107,8 @@ class FileTable(Table):
     def check_numeric(self, columns: Sequence[str] | None) -> None:
         chosen = list(columns or self.names)
         self._check_there(chosen)
+        self._check_dates([circle.source for name in chosen if (circle := hand(name)) is not None])
+        chosen = [name for name in chosen if hand(name) is None]
         for name in chosen:
             if name in self._types and not pa.types.is_integer(self._types[name]):
                 raise not_numeric(name, "text, in the names of folders")
@@ -113,6 +117,13 @@ class FileTable(Table):
             with self._same_file(file):
                 self._check_file(file.part, own)
         self._check_any(own)
+
+    def _check_dates(self, columns: list[str]) -> None:
+        for name in columns:
+            if name in self._types:
+                raise not_numeric(name, "in the names of folders, not in a column of dates")
+            for file in self._files:
+                check_dates(name, file.part.kind(name))
 
     def _check_file(self, part: Part, own: list[str]) -> None:
         wrong = part.not_numbers(own)
@@ -127,7 +138,7 @@ class FileTable(Table):
 
     def _check_there(self, names: Sequence[str]) -> None:
         for file, values in zip(self._files, self._values, strict=True):
-            for name in names:
+            for name in map(source_of, names):
                 count = file.part.names.count(name) + (name in values)
                 if count == 0:
                     where = "the folders of " if name in self._types else ""
@@ -193,13 +204,13 @@ class FileTable(Table):
         """All that is to be read, with the number of its file. Some of it may have been read already."""
         self._check_there(columns)
         self.check_unchanged()
-        own = [name for name in columns if name not in self._types]
-        asked = None if person in self._types else person
+        own = [name for name in columns if name not in self._types and hand(name) is None]
+        asked = [source_of(name) for name in columns if hand(name) is not None]
+        asked = list(dict.fromkeys([*asked, *([] if person is None or person in self._types else [person])]))
         for number, file in enumerate(self._files):
             with self._same_file(file):
-                least = own or asked is not None
-                chosen = own if least else file.part.names[:1]
-                for task in file.part.tasks(chosen, texts=[] if asked is None else [asked]):
+                chosen = own if own or asked else file.part.names[:1]
+                for task in file.part.tasks(chosen, texts=asked):
                     yield number, task
                     file.check()  # before more is touched: it may be mapped into memory
         self.check_unchanged()
@@ -207,7 +218,7 @@ class FileTable(Table):
     def _numbers(
         self, number: int, task: Task, columns: list[str], places: Places | None = None
     ) -> NDArray[np.float64]:
-        return np.stack([_as_numbers(each) for each in self._read(number, task, columns, places)])
+        return _all_numbers(columns, self._read(number, task, columns, places))
 
     def _numbers_and_ids(
         self, number: int, task: Task, columns: list[str], person: str, kind: str
@@ -215,7 +226,7 @@ class FileTable(Table):
         *numbers, cells = self._read(number, task, [*columns, person])
         if pa.types.is_null(cells.type):
             cells = pa.nulls(len(cells), pa.int64() if kind == "numbers" else PLAIN)
-        return np.stack([_as_numbers(each) for each in numbers]), arrow_ids(cells)
+        return _all_numbers(columns, numbers), arrow_ids(cells)
 
     def _read(self, number: int, task: Task, columns: list[str], places: Places | None = None) -> list[Any]:
         file = self._files[number]
@@ -226,7 +237,8 @@ class FileTable(Table):
                 batch = batch.take(pa.array(places))
             values = self._values[number]
             return [
-                pa.repeat(values[name], batch.num_rows) if name in values else batch.column(name) for name in columns
+                pa.repeat(values[name], batch.num_rows) if name in values else batch.column(source_of(name))
+                for name in columns
             ]
 
     @contextmanager
@@ -263,7 +275,13 @@ class Walk:
         return found
 
 
-def _as_numbers(column: Any) -> NDArray[np.float64]:
+def _all_numbers(names: list[str], cells: list[Any]) -> NDArray[np.float64]:
+    return np.stack([_as_numbers(each, hand(name)) for name, each in zip(names, cells, strict=True)])
+
+
+def _as_numbers(column: Any, circle: Hand | None) -> NDArray[np.float64]:
+    if circle is not None:
+        return circle.numbers(steps(column, circle.kind))
     return arrow_numbers(parse(column) if pa.types.is_binary(column.type) else column)
 
 

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from covey.errors import DataError, ParameterError
+from covey.errors import DataError, ParameterError, need
 from covey.files import File
 from covey.private.tables.one_file import Part
 
@@ -25,8 +25,7 @@ class Format:
     """A kind of file.
 
     reader : the class, below covey.private.tables. options : what of a `File` it takes. text : whether it may be
-    compressed. beside : endings of the files that belong to each. library, extra : what has to be installed, and by
-    which extra of Covey.
+    compressed. beside : endings of the files that belong to each. extra : that of Covey which has to be installed.
     """
 
     name: str
@@ -35,7 +34,6 @@ class Format:
     options: tuple[str, ...] = ()
     text: bool = False
     beside: tuple[str, ...] = ()
-    library: str | None = None
     extra: str | None = None
 
     def has(self, name: str) -> bool:
@@ -51,14 +49,10 @@ class Format:
 
     def open(self) -> Callable[[Path, File], Part]:
         """The reader, or an error that says what to install."""
+        if self.extra is not None:
+            need(self.extra, f"data: a file of the format {self.name}")
         module, _, name = self.reader.partition(":")
-        try:
-            reader: Any = getattr(import_module(f"covey.private.tables.{module}"), name)
-        except ModuleNotFoundError as error:
-            if self.library is None or error.name != self.library:
-                raise
-            what = f"data: {self.name} files need the package {self.library}: pip install 'covey[{self.extra}]'"
-            raise DataError(what) from None
+        reader: Any = getattr(import_module(f"covey.private.tables.{module}"), name)
         return reader  # type: ignore[no-any-return]
 
 
@@ -84,7 +78,6 @@ FORMATS = (
         endings=(".xlsx",),
         reader="excel:SheetPart",
         options=("header_line", "sheet", "geometry"),
-        library="python_calamine",
         extra="excel",
     ),
     Format(name="GeoJSON", endings=(".geojson", ".json"), reader="json.reader:GeoJsonPart", text=True),
@@ -93,7 +86,6 @@ FORMATS = (
         endings=(".gpkg",),
         reader="geography:LayerPart",
         options=("sheet",),
-        library="pyogrio",
         extra="geo",
     ),
     Format(
@@ -101,7 +93,6 @@ FORMATS = (
         endings=(".shp",),
         reader="geography:LayerPart",
         beside=(".shx", ".dbf", ".prj", ".cpg", ".qpj", ".sbn", ".sbx", ".shp.xml"),
-        library="pyogrio",
         extra="geo",
     ),
 )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.errors import DataError, NotNumericError
+from covey.geo.clock import Hand, hand
 from covey.private.tables.base import Piece, Places, Table, not_numeric, piece_rows, within
 
 if TYPE_CHECKING:
@@ -76,20 +77,25 @@ class FrameTable(Table):
     """A pandas or polars frame, or an Arrow table: named columns, converted piece by piece.
 
     `reader(name)` refuses a column whose type is not numeric, and otherwise returns read(slice or places);
-    `ids(name)` does the same for a column of people, by slices.
+    `ids(name)` does the same for people, by slices; `dates(name)` for dates.
     """
 
     names: tuple[str, ...]
 
     def __init__(
-        self, names: Sequence[Any], rows: int, reader: Callable[[str], Reader], ids: Callable[[str], IdReader]
+        self,
+        names: Sequence[Any],
+        rows: int,
+        reader: Callable[[str], Reader],
+        ids: Callable[[str], IdReader],
+        dates: Callable[[str], Reader],
     ) -> None:
         if not names:
             raise DataError("data: 0 feature(s): the table has no columns while a minimum of 1 is required.")
         self.names = tuple(str(name) for name in names)
         self.width = len(self.names)
         self._rows = rows
-        self._reader = cache(reader)
+        self._reader = cache(lambda name: reader(name) if (circle := hand(name)) is None else on_circle(circle, dates))
         self._ids = cache(ids)
 
     def check_numeric(self, columns: Sequence[str] | None) -> None:
@@ -138,6 +144,13 @@ def _read_with_ids(piece: Piece, ids: IdReader, places: slice) -> tuple[NDArray[
     return piece(), ids(places)
 
 
+def on_circle(circle: Hand, dates: Callable[[str], Reader]) -> Reader:
+    from covey.private.tables.dates import steps
+
+    cells = dates(circle.source)
+    return lambda places: circle.numbers(steps(cells(places), circle.kind))
+
+
 def numbers_of(values: Any, column: object) -> NDArray[np.float64]:
     """A column of Python objects as numbers. It has no declared type, so every object's *type* is its schema."""
     numbers = np.empty(len(values))
@@ -178,9 +191,14 @@ def pandas_table(frame: Any) -> FrameTable:
 
         return pandas_ids(frame.iloc[:, names.index(name)], name)
 
+    def dates(name: str) -> Reader:
+        from covey.private.tables.dates import pandas_dates
+
+        return pandas_dates(frame.iloc[:, names.index(name)], name)
+
     if not axes:
-        return FrameTable(names, len(frame), reader, ids)
-    table = FrameTable([*(name for name in names if name not in (shape, *axes)), *axes], len(frame), reader, ids)
+        return FrameTable(names, len(frame), reader, ids, dates)
+    table = FrameTable([*(name for name in names if name not in (shape, *axes)), *axes], len(frame), reader, ids, dates)
     table.as_given = False
     return table
 
@@ -217,7 +235,12 @@ def polars_table(frame: Any) -> FrameTable:
 
         return polars_ids(frame.get_column(name), name)
 
-    return FrameTable(frame.columns, frame.height, reader, ids)
+    def dates(name: str) -> Reader:
+        from covey.private.tables.dates import polars_dates
+
+        return polars_dates(frame.get_column(name), name)
+
+    return FrameTable(frame.columns, frame.height, reader, ids, dates)
 
 
 def arrow_numbers(column: Any) -> NDArray[np.float64]:
@@ -269,7 +292,14 @@ def arrow_table(table: Any) -> FrameTable:
         family_of(name, values.type)
         return lambda places: arrow_ids(arrow_rows(values, places))
 
-    return FrameTable(table.column_names, table.num_rows, reader, ids)
+    def dates(name: str) -> Reader:
+        from covey.private.tables.dates import check_dates
+
+        values = table.column(name)
+        check_dates(name, values.type)
+        return lambda places: arrow_rows(values, places)
+
+    return FrameTable(table.column_names, table.num_rows, reader, ids, dates)
 
 
 def open_table(data: Any) -> Table:

@@ -22,7 +22,8 @@ from covey.private.tables.frames import arrow_is_numeric
 from covey.private.tables.one_file import Task, held
 from covey.private.tables.points import axes_of
 
-BEGINNINGS = (b"SQLite format 3\0", b"\x00\x00\x27\x0a")  # of a GeoPackage, and of a shapefile
+SQLITE, SHAPES = b"SQLite format 3\0", b"\x00\x00\x27\x0a"  # how a GeoPackage begins, and a shapefile
+UNFINISHED = ("-wal", "-journal")  # what SQLite keeps beside a file that is written to
 GEOMETRY = "geometry"
 LOCK = threading.Lock()
 POINTS = ("Point", "2.5D Point", "3D Point", "Unknown")  # what may hold points
@@ -37,14 +38,16 @@ class LayerPart(Sealed):
 
     def __init__(self, path: Path, source: File) -> None:
         self.path = path
-        with path.open("rb") as file:  # or GDAL would read whatever it is, and what that leads to
-            if not file.read(16).startswith(BEGINNINGS):
-                raise OSError
+        with path.open("rb") as file:
+            begins = file.read(len(SQLITE))
+        if not begins.startswith((SQLITE, SHAPES)):  # GDAL would read whatever it is, and what that leads to
+            raise OSError
+        self._options = _alone(path) if begins == SQLITE else {}
         with _quietly():
             layers = [str(each[0]) for each in pyogrio.list_layers(path)]
         self._layer = _chosen(path, layers, source.sheet)
         with _quietly():
-            known = pyogrio.read_info(path, layer=self._layer)
+            known = pyogrio.read_info(path, layer=self._layer, **self._options)
         self._kinds = dict(zip(map(str, known["fields"]), map(_kind, known["dtypes"]), strict=True))
         self.geometry = None
         shape = known["geometry_type"]
@@ -69,16 +72,26 @@ class LayerPart(Sealed):
         wanted = {*columns, *texts}
         fields = [name for name in self.names if name in wanted and name != GEOMETRY]
         shape = [GEOMETRY] * (GEOMETRY in wanted)
-        options = {"layer": self._layer, "columns": fields, "read_geometry": bool(shape), "use_pyarrow": True}
         step = piece_rows(len(wanted))
+        options = {"columns": fields, "read_geometry": bool(shape), "batch_size": step, "use_pyarrow": True}
+        opened = pyogrio.open_arrow(self.path, layer=self._layer, **options, **self._options)
         with ExitStack() as stack:
             with _quietly():
-                _, reader = stack.enter_context(pyogrio.open_arrow(self.path, batch_size=step, **options))
+                _, reader = stack.enter_context(opened)
             while (batch := _next(reader)) is not None:
                 yield held(batch.rename_columns([*fields, *shape]))
 
     def rows(self) -> int:
         return sum(task.rows() for task in self.tasks(self.names[:1]))
+
+
+def _alone(path: Path) -> dict[str, str]:
+    """How GDAL reads a GeoPackage and nothing beside it: there rows may change while the file itself does not."""
+    for ending in UNFINISHED:
+        beside = Path(f"{path}{ending}")
+        if beside.exists() and beside.stat().st_size:
+            raise DataError(f"data: {str(path)!r} is open in another program, with {beside.name!r}; close it there")
+    return {"IMMUTABLE": "YES"}
 
 
 def _chosen(path: Path, layers: list[str], wanted: str | None) -> str:

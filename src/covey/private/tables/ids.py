@@ -107,9 +107,9 @@ def object_ids(values: Any, person: str) -> Ids:
     """A column of Python objects. As with numbers, every object's type is its schema: one kind for the whole column."""
     kinds = {type(value) for value in values if not _missing(value)}
     cells = [None if _missing(value) else value for value in values]
-    if kinds <= {str}:
+    if all(issubclass(kind, str) for kind in kinds):  # numpy's own, too
         return pa.array([None if cell is None else cell.encode(errors="surrogatepass") for cell in cells], PLAIN)
-    if kinds <= {bytes}:
+    if all(issubclass(kind, bytes) for kind in kinds):
         return pa.array(cells, PLAIN)
     if all(issubclass(kind, int | np.integer) for kind in kinds):
         try:

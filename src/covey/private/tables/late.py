@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from covey.errors import DataError
+from covey.geo.clock import source_of
 from covey.private.tables.base import Piece, Places, Table
 from covey.private.tables.frames import FrameTable, arrow_table, polars_table
 from covey.private.tables.ids import PieceWithIds
@@ -40,7 +41,7 @@ class LateTable(Table):
 
     def check_numeric(self, columns: Sequence[str] | None) -> None:
         self._empty.check_numeric(columns)
-        self._asked |= dict.fromkeys(columns or self.names)
+        self._asked |= dict.fromkeys(map(source_of, columns or self.names))
 
     def check_person(self, person: str) -> None:
         self._empty.check_person(person)
@@ -62,10 +63,11 @@ class LateTable(Table):
         """The rows, of the columns that were asked about before the charge; of all, if others are wanted now."""
         with self._lock:
             if self._made is None:
-                announced = bool(self._asked) and {*(self.names if columns is None else columns)} <= {*self._asked}
+                wanted = {*map(source_of, self.names if columns is None else columns)}
+                announced = bool(self._asked) and wanted <= {*self._asked}
                 try:
                     self._made = self._make([*(self._asked if announced else self.names)])
-                except MemoryError:
+                except (MemoryError, DataError):
                     raise
                 except Exception:  # of whatever library, with whatever value in its message
                     what = "data: the query or stream broke off; nothing is published, any charge stays"
@@ -98,8 +100,7 @@ def relation(query: Any) -> LateTable:
 
 def stream(source: Any) -> LateTable:
     """A pyarrow RecordBatchReader, or anything else that offers a stream of Arrow's C interface. It is read once."""
-    if _was_read(source):
-        raise DataError("data: this stream was read before, and has no rows left; pass a table, or make a new one")
+    _check_unread(source)
     try:
         reader = source if isinstance(source, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(source)
         schema = reader.schema
@@ -107,6 +108,7 @@ def stream(source: Any) -> LateTable:
         raise DataError("data: the stream cannot be opened; it may have been read before") from None
 
     def make(columns: list[str]) -> FrameTable:
+        _check_unread(source)  # somebody else may have been faster
         with suppress(TypeError):  # of what cannot be kept in a set, its own reader says that it was read
             USED.add(source)
         return arrow_table(pa.Table.from_batches((batch.select(columns) for batch in reader), _chosen(schema, columns)))
@@ -114,11 +116,11 @@ def stream(source: Any) -> LateTable:
     return LateTable(arrow_table(schema.empty_table()), make)
 
 
-def _was_read(source: Any) -> bool:
-    try:
-        return source in USED
-    except TypeError:
-        return False
+def _check_unread(source: Any) -> None:
+    """Refuse a stream that was read: its rows are gone, and none would be taken for all."""
+    with suppress(TypeError):
+        if source in USED:
+            raise DataError("data: this stream was read before, and has no rows left; pass a table, or make a new one")
 
 
 def _chosen(schema: Any, columns: list[str]) -> Any:

@@ -19,6 +19,7 @@ from covey.checks import no_column
 from covey.errors import ParameterError
 from covey.files import File
 from covey.private.engines.base import Sealed
+from covey.private.tables.frames import arrow_is_numeric
 from covey.private.tables.one_file import Part, Task
 
 Floats = NDArray[np.float64]
@@ -59,9 +60,9 @@ class PointsPart(Sealed):
         return self._part.first_cells(name)
 
     def tasks(self, columns: Sequence[str], *, texts: Sequence[str] = ()) -> Iterator[Task]:
-        own = [name for name in columns if name not in self._axes]
-        placed = len(own) < len(columns)
-        for task in self._part.tasks(own, texts=[*texts, *([self._column] if placed else [])]):
+        own, other = ([name for name in some if name not in self._axes] for some in (columns, texts))
+        placed = len(own) + len(other) < len(columns) + len(texts)
+        for task in self._part.tasks(own, texts=[*other, *([self._column] if placed else [])]):
             yield Task(task.rows, lambda task=task: self._placed(task.read())) if placed else task  # type: ignore[misc]
 
     def _placed(self, batch: Any) -> Any:
@@ -81,14 +82,18 @@ def with_points(part: Part, source: File) -> Part:
     if source.geometry not in part.names:
         raise ParameterError("geometry", no_column(source.geometry, part.names))
     kind = part.kind(source.geometry)
-    if not (holds_bytes(kind) or pa.types.is_struct(kind)):
+    if not _may_hold_points(kind):
         raise ParameterError("geometry", f"column {source.geometry!r} holds {kind}; points are WKT or WKB")
     declared = part.geometry
     return PointsPart(part, source.geometry, USUAL if declared is None else declared[1])
 
 
-def holds_bytes(kind: Any) -> bool:
-    types = pa.types
+def _may_hold_points(kind: Any) -> bool:
+    """Whether a column of this Arrow type can be read without an error, whatever its cells are."""
+    types, kind = pa.types, getattr(kind, "storage_type", kind)
+    if types.is_struct(kind):
+        known = {field.name: field.type for field in kind}
+        return {"x", "y"} <= {*known} and all(arrow_is_numeric(known[axis]) for axis in ("x", "y"))
     texts = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
     return any(each(kind) for each in texts) or types.is_string_view(kind) or types.is_binary_view(kind)
 
@@ -101,10 +106,12 @@ def geometry_in(schema: Any) -> tuple[str, tuple[str, str]] | None:
         column = known.get("columns", {}).get(name)
         if column is not None and name in schema.names and column.get("encoding") in ("WKB", "point"):
             kinds = column.get("geometry_types") or ["Point"]
-            return (name, _axes(column.get("crs"))) if any(each.startswith("Point") for each in kinds) else None
+            points = any(each.startswith("Point") for each in kinds) and _may_hold_points(schema.field(name).type)
+            return (name, _axes(column.get("crs"))) if points else None
         for field in schema:
             told = field.metadata or {}
-            if told.get(b"ARROW:extension:name") in (b"geoarrow.wkb", b"geoarrow.wkt", b"geoarrow.point"):
+            points = told.get(b"ARROW:extension:name") in (b"geoarrow.wkb", b"geoarrow.wkt", b"geoarrow.point")
+            if points and _may_hold_points(field.type):
                 return field.name, _axes(json.loads(told.get(b"ARROW:extension:metadata") or b"{}").get("crs"))
     except (ValueError, AttributeError, TypeError):  # notes of somebody else, under the same name
         pass
@@ -119,9 +126,10 @@ def _axes(system: Any) -> tuple[str, str]:
 
 def points_of(column: Any) -> tuple[Floats, Floats]:
     """The two coordinates of every cell of an Arrow column; NaN where it holds no point."""
-    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if isinstance(column, pa.ChunkedArray):
-        column = column.chunk(0) if column.num_chunks else pa.array([], column.type)
+        parts = [points_of(chunk) for chunk in column.chunks] or [(_nothing(0), _nothing(0))]
+        x, y = map(np.concatenate, zip(*parts, strict=True))
+        return x, y
     column = getattr(column, "storage", column)
     if pa.types.is_struct(column.type):
         return _of_structure(column)
@@ -141,9 +149,6 @@ def shape_points(shapes: Any) -> tuple[Floats, Floats]:
 
 
 def _of_structure(column: Any) -> tuple[Floats, Floats]:
-    names = [column.type.field(i).name for i in range(column.type.num_fields)]
-    if not {"x", "y"} <= {*names}:
-        return _nothing(len(column)), _nothing(len(column))
     x, y = (pc.struct_field(column, name).cast(pa.float64(), safe=False) for name in ("x", "y"))
     return np.array(x.to_numpy(zero_copy_only=False)), np.array(y.to_numpy(zero_copy_only=False))
 

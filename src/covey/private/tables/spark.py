@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from covey.errors import DataError, ParameterError
+from covey.geo.clock import hand
 from covey.noise.source import Source
 from covey.private.engines.base import Engine
 from covey.private.tables.base import ENGINES, Piece, Table, not_numeric
@@ -154,6 +155,8 @@ class SparkTable(Table):
 
     def check_numeric(self, columns: Sequence[str] | None) -> None:
         for name in columns or self.names:
+            if hand(name) is not None:
+                raise ParameterError("bounds", "hour() and weekday() are read in memory and from files, not on Spark")
             kind = self._type(name)
             if kind is None or not arrow_is_numeric(kind):
                 raise not_numeric(name, self.frame.schema[name].dataType.typeName())
@@ -210,6 +213,15 @@ class SparkTable(Table):
         from covey.private.engines.spark import SparkEngine
 
         return SparkEngine(self.frame, domain, held=self, finish=self.check_unchanged)
+
+    def complete(self, domain: Domain) -> Table:
+        """As elsewhere: a null is missing, and so is what a column of floating-point numbers holds as NaN."""
+        frame = self.frame
+        for name in domain.columns or self.names:
+            frame = frame.filter(named(name).isNotNull())
+            if isinstance(self.frame.schema[name].dataType, T.FloatType | T.DoubleType):
+                frame = frame.filter(~F.isnan(named(name)))
+        return SparkTable(frame, source=self)
 
     def people(self, domain: Domain, person: str, *, key: bytes) -> Engine:
         from covey.private.narrowed.spark import SparkPeople

@@ -28,7 +28,7 @@ BUFFER = 2**16
 
 def opened(path: Path, source: File) -> Any:
     """The text of a file, as bytes in UTF-8."""
-    text = _unpacked(path, Path(source.format or path.name).suffix.lower())
+    text = _unpacked(path, Path(f"-.{source.format or path.name}").suffix.lower())
     return text if source.encoding == "utf-8" else io.BufferedReader(Transcoded(text, source.encoding), BUFFER)
 
 
@@ -50,7 +50,7 @@ def _only_member(path: Path) -> Any:
         ]
         if len(listed) != 1:
             raise DataError(f"data: {str(path)!r} must hold one file, a CSV; it holds {len(listed)}")
-        if not listed[0].filename.lower().endswith(MEMBERS):
+        if Path(listed[0].filename).suffix.lower() not in ("", *MEMBERS):  # pandas gives it no ending
             raise DataError(f"data: the file in {str(path)!r} must end in {' or '.join(MEMBERS)}")
         if listed[0].flag_bits & ENCRYPTED:
             raise DataError(f"data: {str(path)!r} is encrypted; unpack it first")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from covey.errors import ParameterError
 from covey.private.tables.base import Piece, Places, Table, piece_rows
@@ -30,7 +31,7 @@ class IdTable(Table):
         if count != table.rows():  # how many of either is not told
             raise ParameterError("person", "must hold one id for each row of the data")
         self._table = table
-        self.names = None if table.names is None else tuple(dict.fromkeys([*table.names, self.name]))
+        self.names = table.names if table.names is None or self.name in table.names else (*table.names, self.name)
         self.width = table.width if self.names is None else len(self.names)
 
     def check_numeric(self, columns: Sequence[str] | None) -> None:
@@ -75,9 +76,7 @@ def _reader(ids: Any, name: str) -> tuple[Callable[[slice], Ids], int]:
         family_of(name, ids.type)
         return lambda places: arrow_ids(ids.slice(places.start, places.stop - places.start)), len(ids)
     try:
-        array = np.asarray(ids)
-        if array.dtype.kind in "US" and not isinstance(ids, np.ndarray):
-            array = np.array(ids, dtype=object)  # or numbers among texts would become texts
+        array = _array(ids)
     except ValueError:
         array = np.empty((0, 0))
     if array.ndim != 1:
@@ -90,3 +89,18 @@ def _reader(ids: Any, name: str) -> tuple[Callable[[slice], Ids], int]:
     except pa.ArrowException:
         raise ParameterError("person", "must hold numbers or texts, one for each row") from None
     return lambda places: arrow_ids(pa.array(array[places])), len(array)
+
+
+def _array(ids: Any) -> NDArray[Any]:
+    """Ids as an array. A list has no type of its own, and each of its ids is what it is by itself.
+
+    The common type that numpy finds would make texts of numbers, and where one id is missing or a fraction it would
+    round all others: above 2^53 people would be one because of somebody else.
+    """
+    if isinstance(ids, np.ma.MaskedArray):
+        ids = ids.tolist()
+    elif hasattr(ids, "dtype"):
+        return np.asarray(ids)
+    objects = np.array(ids, dtype=object)
+    fractions = all(isinstance(each, float | np.float32 | None) for each in objects.flat)
+    return objects.astype(np.float64) if fractions else objects

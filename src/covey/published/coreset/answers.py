@@ -14,6 +14,7 @@ from covey.checks import numbers, whole_number
 from covey.errors import ParameterError
 from covey.geo.geojson import metres_of_half
 from covey.post.distances import Objective, cost
+from covey.post.errors.boxes import cropped
 from covey.post.errors.costs import Cost, cost_interval, difference_interval
 from covey.post.errors.mixture import Places, fit_mixture, likely_places
 from covey.post.kmeans import weighted_kmeans
@@ -24,6 +25,7 @@ from covey.post.random import public_rng
 from covey.post.spreads import QUANTILE
 from covey.post.starts import sphere_packing
 from covey.public import Box
+from covey.published.certificate import reach_of, scale_of
 from covey.published.errors import MOST_NOISE, Known, from_boxes
 from covey.published.release import Release, Synopsis
 
@@ -38,14 +40,19 @@ FARTHEST = 1e9  # half-widths of the domain: centres beyond are in other units
 LIFTED = (0.9, 1.15)  # of the true cost: what `auto` tells beyond four columns, where it is to be trusted
 
 
-def grid_of(synopsis: Synopsis, middle: Floats, half: Floats) -> tuple[Floats, Floats]:
+def grid_of(synopsis: Synopsis, domain: dict[str, Any]) -> tuple[Floats, Floats]:
     """The middles of the cells of a noisy histogram, in the order of its counts, and their widths."""
+    middle, half = scale_of(domain)
     axis = (2 * np.arange(synopsis.cells_per_axis) + 1) / synopsis.cells_per_axis - 1
     numbers, points = np.arange(len(synopsis.counts)), np.empty((len(synopsis.counts), len(middle)))
     for j in reversed(range(len(middle))):  # the last column's cells come fastest; numpy's own grids end at 32 axes
         numbers, place = np.divmod(numbers, synopsis.cells_per_axis)
         points[:, j] = axis[place] * half[j] + middle[j]
-    return points, np.broadcast_to(2 * half / synopsis.cells_per_axis, points.shape)
+    cells = np.broadcast_to(2 * half / synopsis.cells_per_axis, points.shape)
+    if "scale" not in domain:
+        return points, cells
+    found, widths = cropped((points - middle) / half, cells / half, reach_of(domain))
+    return found * half + middle, widths * half
 
 
 def places_of(coreset: Coreset) -> Places | None:
@@ -91,9 +98,11 @@ def mean_way(coreset: Coreset, centres: ArrayLike, lon: str | None, lat: str | N
     sites = check_centres(centres, coreset)
     if sites.ndim != 2:
         raise ParameterError("centres", "must be one set of centres (k, d)")
-    stretch = metres_of_half(coreset.columns, coreset._middle, coreset._half, lon, lat)
+    reach = reach_of(coreset.certificate.domain)
+    stretch = metres_of_half(coreset.columns, coreset._middle, coreset._half * reach, lon, lat)
     if stretch is None or coreset.total <= 0:
         return None
+    stretch = stretch / reach
     sites = coreset.scaled(sites) * stretch
     if coreset.boxes is not None and coreset.places is not None:
         boxes = replace(coreset.boxes, points=coreset.boxes.points * stretch, widths=coreset.boxes.widths * stretch)
@@ -163,7 +172,7 @@ def clustered(coreset: Coreset, objective: Objective, k: int, *, starts: int, ra
         found_centres = standing_clusters(coreset.boxes, number, objective, rng, starts=tries)
         known = from_boxes(coreset.boxes, found_centres)
         return released(coreset, objective, unscaled(coreset, found_centres), known)
-    edge = np.ones(len(coreset.columns))
+    edge = reach_of(coreset.certificate.domain)
     cluster = weighted_kmeans if objective == "k-means" else weighted_kmedian
     found = cluster(
         coreset.scaled(coreset.points),

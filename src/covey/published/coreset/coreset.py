@@ -115,7 +115,7 @@ class Coreset:
                 "holds centres only, no coreset: fit PrivateCoreset (or `covey coreset`), or KMeans with "
                 'algorithm="grid", algorithm_params={"keep_synopsis": True}',
             )
-        points, cells = answers.grid_of(synopsis, *release.scale())
+        points, cells = answers.grid_of(synopsis, release.certificate.domain)
         weights = np.array(synopsis.counts) * synopsis.rows_per_count
         return cls(points, weights, cells=cells, noise=synopsis.noise, **made)
 

@@ -6,7 +6,7 @@ STOC 2009 §1.1: a hospital must not be built on a military base. Free: from rel
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -21,6 +21,7 @@ from covey.post.distances import Objective, add_up, nearest, one_blas_thread
 from covey.post.random import public_rng
 from covey.post.starts import uniform_starts
 from covey.post.swaps import cells_of, choose, settle, spread_out
+from covey.published.certificate import reach_of
 from covey.published.coreset.answers import (
     MOST_CENTRES,
     UNKNOWN,
@@ -96,7 +97,13 @@ def read_task(coreset: Coreset, k: Any, given: Limits) -> Task:
     if allowed is None and forbidden is None:
         return Task(number, stands, listed, usable, None, None)
     axes = find_axes(coreset.columns, given.get("lon"), given.get("lat"))
-    ground = Ground(allowed, forbidden, coreset._middle[list(axes)], coreset._half[list(axes)])
+    ground = Ground(
+        allowed,
+        forbidden,
+        coreset._middle[list(axes)],
+        coreset._half[list(axes)],
+        reach_of(coreset.certificate.domain)[list(axes)],
+    )
     if listed is None:
         _check_ground(ground)
     else:
@@ -125,7 +132,7 @@ def _check_ground(ground: Ground) -> None:
     """Refuse regions that leave no place within the bounds."""
     if len(ground.some):
         return
-    if ground.allowed is not None and not len(Ground(ground.allowed, None, ground.middle, ground.half).some):
+    if ground.allowed is not None and not len(replace(ground, forbidden=None).some):
         raise ParameterError("allowed", "no part of it lies in the bounds of the coreset; is longitude given first?")
     left = "the bounds" if ground.allowed is None else "what is allowed"
     raise ParameterError("forbidden", f"leaves no place: it covers all of {left}")
@@ -173,7 +180,7 @@ def _worth_trying(coreset: Coreset, anywhere: Floats, task: Task, rng: np.random
     """Where centres may be good, in [-1, 1]^d: the best ones without limits, points of the coreset, some of the ground
     that is left, and enough random ones that there are as many as are to be found."""
     points, weights = coreset.scaled(coreset.points), coreset.weights
-    edge, heavy = np.ones(points.shape[1]), weights > 0
+    edge, heavy = reach_of(coreset.certificate.domain), weights > 0
     found = [anywhere, uniform_starts(task.new, lower=-edge, upper=edge, rng=rng)]
     if heavy.any():
         found.append(points[heavy][spread_out(points[heavy], FREE_PLACES)])

@@ -42,6 +42,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     certificate: Certificate
     statement: str
     cells: list[int] | None = None
+    scale: list[float] | None = None
     rates: list[float] | None = None
 
 
@@ -57,6 +58,7 @@ def to_json(found: LevelSet) -> bytes:
         ball=domain.ball,
         middle=list(domain.middle),
         half=list(domain.half),
+        scale=None if domain.scale is None else list(domain.scale),
         levels=[(each.name, each.epsilon) for each in found.levels],
         cells_per_axis=found.per_axis,
         rows_noisy=found.rows_noisy,
@@ -92,6 +94,8 @@ def _levels(given: Document) -> LevelSet:
         middle=tuple(given.middle),
         half=tuple(given.half),
         ball=given.ball,
+        scale=None if given.scale is None else tuple(given.scale),
+        metres=bool(given.certificate.domain.get("equal_metres", False)),
     )
     side = given.cells_per_axis
     if not (1 <= d <= 4 and len(given.middle) == len(given.half) == d and min(given.half) > 0):

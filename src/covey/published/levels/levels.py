@@ -118,7 +118,8 @@ class LevelSet:
             add_up(self.cells, laplace_variance(scale) / self.rates**2, cells).reshape(shape),
             widest.reshape(shape),
         )
-        return boxes_of(fine, whole=self.rows(level), whole_variance=self.rows_variance(level))
+        found = boxes_of(fine, whole=self.rows(level), whole_variance=self.rows_variance(level))
+        return found if self.domain.scale is None else found.within(self.domain.reach)
 
     @property
     def zoned(self) -> bool:
@@ -137,7 +138,7 @@ class LevelSet:
 
     def coreset(self, level: int, *, chosen: str = "on the slider") -> Coreset:
         """The boxes of a level as weighted points in the units of the data, with the noise of their counts."""
-        boxes, half = self.boxes(level), np.array(self.domain.half)
+        boxes, half = self.boxes(level), self.domain.unit
         return Coreset(
             boxes.points * half + np.array(self.domain.middle),
             boxes.counts,
@@ -160,7 +161,7 @@ class LevelSet:
         return Release(
             objective=objective,
             columns=list(self.columns),
-            centres=(centres * np.array(self.domain.half) + np.array(self.domain.middle)).tolist(),
+            centres=(centres * self.domain.unit + np.array(self.domain.middle)).tolist(),
             sizes=known.sizes.tolist(),
             certificate=self._certificate(level, chosen, k=k, **notes),
             errors=known.errors,

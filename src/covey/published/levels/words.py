@@ -74,8 +74,8 @@ def expected(found: LevelSet, level: int) -> dict[str, Any]:
     return {
         "rows_noisy": round(found.rows(level)),
         "rows_error": _rows_error(found, level),
-        "cell_size": [float(middle * half) for half in found.domain.half],
-        "finest_cell": [float(finest * half) for half in found.domain.half],
+        "cell_size": (middle * found.domain.unit).tolist(),
+        "finest_cell": (finest * found.domain.unit).tolist(),
         "points": int(stand.sum()),
         "rows_standing_out": float(boxes.counts[stand].sum()),
         "smallest_that_stands_out": smallest(found.per_axis**found.domain.dimension, strength),

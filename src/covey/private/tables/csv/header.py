@@ -68,7 +68,8 @@ def _decoded(header: list[bytes], encoding: str) -> list[str] | None:
 
 def _first_record(path: Path, source: File) -> tuple[bytes, bytes]:
     """What stands between cells, and the header line."""
-    choices = _commas(Path(source.format or path.name)) if source.delimiter is None else (source.delimiter.encode(),)
+    told = Path((source.format or path.name).lower())
+    choices = _commas(told) if source.delimiter is None else (source.delimiter.encode(),)
     headers = {}
     for comma in choices:
         with opened(path, source) as file:

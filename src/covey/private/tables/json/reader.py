@@ -112,7 +112,10 @@ class LinesPart(JsonPart):
 
 
 class GeoJsonPart(JsonPart):
-    """The features of a GeoJSON document, or the points of a MultiPoint. A feature without a point has no place."""
+    """The features of a GeoJSON document, or the points of a MultiPoint. A feature without a point has no place.
+
+    One that is no JSON, or longer than 1 MiB, is a row of missing values.
+    """
 
     def __init__(self, path: Path, source: File) -> None:
         super().__init__(path, source)
@@ -175,7 +178,7 @@ def _members(path: Path, head: bytes) -> tuple[int, bool, str | None]:
         if name == b"type":
             kind = rest
         elif name == b"crs":
-            system = CRS_NAME.search(rest)
+            system = CRS_NAME.search(head, end, end + int(np.argmax(depth[end:] < 2)))  # in its own brackets
         elif rest[:1] == b"[" and (name == b"features" or (kind or b"").startswith(b'"MultiPoint"')):
             return end + 1, name == b"coordinates", None if system is None else system[1].decode(errors="replace")
     raise DataError(f"data: {str(path)!r} is not a GeoJSON FeatureCollection of points")

@@ -20,6 +20,7 @@ from covey.private.tables.ids import digits
 
 ESCAPED = re.compile(rb"\\.", re.DOTALL)
 QUOTE, COMMA = b'",'
+MOST_DEPTH = 100  # brackets in one another; a value beyond is none, however much of the stack others have taken
 Depths = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
@@ -38,17 +39,20 @@ def lines(file: IO[bytes], size: int) -> Iterator[list[bytes]]:
 
 
 def _lines(text: bytes) -> list[bytes]:
-    found = []
-    for line in text.split(b"\n"):
-        if len(line) > LONGEST_RECORD:
-            found.append(b"?")
-        elif not line.isspace() and line:
-            found.append(line)
-    return found
+    given = (line for line in text.split(b"\n") if len(line) > LONGEST_RECORD or (line and not line.isspace()))
+    return [_known(line) for line in given]
+
+
+def _known(record: bytes) -> bytes:
+    """A record, or where it is too long something that is no JSON."""
+    return b"?" if len(record) > LONGEST_RECORD else record
 
 
 def items(file: IO[bytes], size: int) -> Iterator[list[bytes]]:
-    """The values of an array, whose opening bracket has been read. A text that ends before the array is broken off."""
+    """The values of an array, whose opening bracket has been read. A text that ends before the array is broken off.
+
+    A value that is too long is read to the same end as any other, and is no JSON.
+    """
     rest = b""
     while block := file.read(size):
         text = rest + block
@@ -58,13 +62,22 @@ def items(file: IO[bytes], size: int) -> Iterator[list[bytes]]:
         commas = np.flatnonzero((codes == COMMA) & ~inside & (depth == 0))
         ends = [*commas[commas < closing[0]].tolist(), int(closing[0])] if closing.size else commas.tolist()
         starts = [0, *(end + 1 for end in ends)]
-        found = [text[start:end].strip() for start, end in zip(starts, ends, strict=False)]
+        found = [_known(text[start:end].lstrip()) for start, end in zip(starts, ends, strict=False)]
         if closing.size:
             yield found if found[-1] else found[:-1]
             return
         yield found
-        rest = text[starts[-1] :]
+        rest = text[starts[-1] :].lstrip()
+        if len(rest) > LONGEST_RECORD:
+            rest = _shortened(rest)
     raise EOFError
+
+
+def _shortened(rest: bytes) -> bytes:
+    """The beginning of a value that is too long, as another one that is as well, and goes on in the same way."""
+    inside, depth = nesting(rest)
+    escape = b"\\" if ESCAPED.sub(b"", rest).endswith(b"\\") else b""
+    return b"[" * int(depth[-1]) + b"?" * (LONGEST_RECORD + 1) + (b'"' + escape if inside[-1] else b"")
 
 
 def nesting(text: bytes) -> tuple[Flags, Depths]:
@@ -76,7 +89,9 @@ def nesting(text: bytes) -> tuple[Flags, Depths]:
 
 
 def decoded(text: bytes) -> Any:
-    """A JSON value, also with Python's NaN and Infinity; None if it is none."""
+    """A JSON value, also with Python's NaN and Infinity; None if it is none, or nested beyond reason."""
+    if text.count(b"[") + text.count(b"{") > MOST_DEPTH and nesting(text)[1].max() > MOST_DEPTH:
+        return None
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError, ValueError):

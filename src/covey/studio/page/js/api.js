@@ -45,8 +45,8 @@ export const api = {
   publications: () => ask("api/publications"),
   ledger: () => ask("api/ledger"),
   open: (body) => change("POST", "api/open", body),
-  upload: (file) =>
-    ask(`api/uploads?${query({ name: file.name })}`, {
+  upload: (file, how) =>
+    ask(`api/uploads?${query({ name: file.name, ...how })}`, {
       method: "POST",
       headers: { "X-Covey-Studio": "1", "Content-Type": "application/octet-stream" },
       body: file,

@@ -32,9 +32,9 @@ export function prepare(scene, projection) {
 /** The half-axes in the plane of where a centre probably is; null where that is not known or not determined. */
 function ring([x, y], radius, scene, projection) {
   if (radius === null || radius === undefined) return null;
-  const [west, south, east, north] = scene.bounds;
+  const [across, up] = scene.drawn.map((column) => (column === null ? 1 : scene.unit[column]));
   const [x0, y0] = projection.forward([x, y]);
-  const [x1, y1] = projection.forward([x + (radius * (east - west)) / 2, y + (radius * (north - south)) / 2]);
+  const [x1, y1] = projection.forward([x + radius * across, y + radius * up]);
   return [Math.abs(x1 - x0), scene.drawn[1] === null ? 0 : Math.abs(y1 - y0)];
 }
 

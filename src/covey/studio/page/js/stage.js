@@ -28,7 +28,7 @@ export function createStage(store) {
     scene = prepare({
       current: state.current, places: state.places, visible: state.visible, owner: state.owner, sets: state.sets, forbidden: state.forbidden,
       highlight: state.highlight, zones: state.server.zones?.features ?? [], draft: drawing.draft(), bounds: box(data),
-      drawn: drawn(data),
+      drawn: drawn(data), unit: data.unit,
     }, view.projection);
     showLegend(state, isDark());
     soon();

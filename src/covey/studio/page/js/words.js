@@ -53,8 +53,7 @@ export function cellSize(size, data) {
 /** How near a centre probably is to its place: in metres on a map, else in the units of the columns that are drawn. */
 export function reach(radius, [, y], data) {
   if (radius === null) return "place not determined";
-  const { lower, upper } = data.bounds;
-  const [across, up] = drawn(data).map((column) => (column === null ? null : (radius * (upper[column] - lower[column])) / 2));
+  const [across, up] = drawn(data).map((column) => (column === null ? null : radius * data.unit[column]));
   if (!data.geographic) {
     const parts = [across, up].map((width, i) => width !== null && `${most(width)} in ${axes(data)[i]}`).filter(Boolean);
     return `probably within ${parts.join(" and ")}`;

@@ -12,26 +12,59 @@ const USUAL = new Map([
   ["latitude", LATITUDE],
 ]);
 
+const READING = [
+  ["delimiter", "Between cells", ["", "as the header line has it"], [",", "comma"], [";", "semicolon"], ["tab", "tab"], ["|", "bar"]],
+  ["decimal", "Decimal sign", ["", "point"], [",", "comma"]],
+  ["header_line", "Line with the names", { type: "number", min: "1", max: "10000", step: "1", placeholder: "1" }],
+  ["encoding", "Encoding", ["", "UTF-8"], ["utf-16", "UTF-16"], ["cp1252", "Windows (cp1252)"], ["latin-1", "Latin-1"]],
+  ["sheet", "Sheet or layer", { type: "text", maxlength: "200", placeholder: "the only one" }],
+];
+
+/** Fields that say how a file is written, where its ending and header line do not; `how` has what was chosen. */
+function reading() {
+  const fields = READING.map(([name, label, ...kinds]) => {
+    const [first] = kinds;
+    const input = Array.isArray(first)
+      ? h("select", { name }, ...kinds.map(([value, text]) => h("option", { value }, text)))
+      : h("input", { name, ...first });
+    return { name, input, element: h("label", { className: "field" }, label, input) };
+  });
+  const how = () => Object.fromEntries(fields.map(({ name, input }) => [name, input.value]).filter(([, value]) => value));
+  return { how, parts: fields.map(({ element }) => element) };
+}
+
 export function startOpen(opened) {
   const slot = byId("open-slot");
 
   function ask({ person } = {}) {
     const words = h("p", { className: "hint", role: "status" });
-    const choose = async (event) => {
-      const [file] = event.target.files;
+    const written = reading();
+    let file;
+    const send = async () => {
       if (!file) return;
       words.textContent = `Sending ${file.name} to the studio on this machine`;
-      const upload = await attempt(() => api.upload(file));
+      const upload = await attempt(() => api.upload(file, written.how()));
       words.textContent = "";
-      if (upload) declare(upload, file.name, person);
+      again.hidden = Boolean(upload);
+      details.open = !upload;
+      if (upload) declare(upload, file.name, person, details);
+    };
+    const again = h("button", { type: "button", className: "wide", id: "read-again", onclick: send }, "Read it this way");
+    const details = h("details", { className: "fine", id: "reading", onchange: () => { again.hidden = !file; } },
+      h("summary", {}, "How the file is written"),
+      h("p", { className: "hint" }, "Usually the file says it itself. Nothing of this is guessed from rows."), ...written.parts, again);
+    again.hidden = true;
+    const choose = (event) => {
+      [file] = event.target.files;
+      send();
     };
     slot.replaceChildren(h("section", { className: "card", "aria-labelledby": "open-title" },
       h("h2", { className: "title", id: "open-title" }, "Open a data set"),
       h("p", {}, `A CSV, Parquet, Excel, GeoPackage or GeoJSON file ${person ? `whose column “${person.column}” says whose a row is` : "with one row per person"}. It stays on this machine; nothing of it is shown before you confirm a look.`),
-      h("label", { className: "file" }, h("input", { type: "file", id: "data-file", accept: ".csv,.tsv,.txt,.zip,.parquet,.arrow,.feather,.xlsx,.gpkg,.geojson,.json,.jsonl", onchange: choose, "aria-label": "Choose a data file" }), h("span", { "aria-hidden": "true" }, "Choose a file")), words));
+      h("label", { className: "file" }, h("input", { type: "file", id: "data-file", accept: ".csv,.tsv,.txt,.zip,.parquet,.arrow,.feather,.xlsx,.gpkg,.geojson,.json,.jsonl", onchange: choose, "aria-label": "Choose a data file" }), h("span", { "aria-hidden": "true" }, "Choose a file")), words, details));
   }
 
-  function declare(upload, name, person) {
+  function declare(upload, name, person, details) {
     const columns = upload.columns.filter((column) => column !== person?.column);
     const rows = columns.map((column) => {
       const [low, high] = USUAL.get(column.toLowerCase()) ?? ["", ""];
@@ -59,6 +92,7 @@ export function startOpen(opened) {
       h("h2", { className: "title" }, name),
       h("p", {}, "Which columns, and within which limits? Use limits that you know without looking at the rows, such as the edges of the city. Values outside are moved to the edge."),
       h("div", { className: "table-wrap" }, h("table", {}, h("tbody", {}, ...rows.map(({ element }) => element)))),
+      details,
       h("label", { className: "field" }, "Data set in the ledger (optional)", dataset),
       h("button", { type: "submit", className: "primary wide" }, "Open")));
   }

@@ -1,0 +1,119 @@
+"""What the site needs beyond Sphinx: commands from the parser, maths without scripts, links to folders as words."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from os.path import normpath
+from pathlib import Path
+from typing import Any
+
+import click
+from docutils import nodes
+from docutils.statemachine import StringList
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+LINK = re.compile(r"(?<!!)\[([^]]+)\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+PLAIN = ("README.md", "docs/README.md")  # lists of pages: the site has its own
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_directive("commands", Commands)
+    app.add_html_math_renderer("mathml", inline_renderers=(inline, None), block_renderers=(block, None))
+    app.connect("autodoc-process-signature", as_called)
+    app.connect("source-read", without_folders)
+    app.connect("build-finished", front_door)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def as_called(*event: Any) -> tuple[str, str] | None:
+    """How a class is made, where one that catches wrong arguments stands in front of it."""
+    _, what, _, thing, _, signature, returns = event
+    if what != "class" or not (signature or "").startswith("(*given"):
+        return None
+    bare = [each.replace(annotation=each.empty) for each in inspect.signature(thing).parameters.values()]
+    return str(inspect.Signature(bare)), returns
+
+
+def inline(writer: Any, node: nodes.math) -> None:
+    writer.body.append(tex2mathml(node.astext()))
+    raise nodes.SkipNode
+
+
+def block(writer: Any, node: nodes.math_block) -> None:
+    writer.body.append(f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>')
+    raise nodes.SkipNode
+
+
+def without_folders(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Links to folders and to lists of pages become plain words, links to tables of results files to save."""
+    root = Path(app.srcdir)
+    folder = (root / docname).parent
+
+    def plain(found: re.Match[str]) -> str:
+        target = Path(normpath(folder / found[2]))
+        if target.is_dir() or target.relative_to(root).as_posix() in PLAIN:
+            return found[1]
+        if target.suffix == ".md" and target.is_relative_to(root / "benchmarks"):
+            return f"{{download}}`{found[1].replace('`', '')} <{found[2]}>`"
+        return found[0]
+
+    if app.env.doc2path(docname).suffix == ".md":
+        source[0] = LINK.sub(plain, source[0])
+
+
+def front_door(app: Sphinx, problem: Exception | None) -> None:
+    """index.html at the top, which leads to the first page."""
+    if problem is None and app.builder.format == "html":
+        first = f"{app.config.root_doc}.html"
+        lead = f'<meta http-equiv="refresh" content="0; url={first}"><a href="{first}">Covey</a>'
+        Path(app.outdir, "index.html").write_text(f"<!doctype html><title>Covey</title>{lead}\n", encoding="utf-8")
+
+
+class Commands(SphinxDirective):
+    """Every command below `covey`: how it is called, what it says of itself, and its options, from the parser."""
+
+    def run(self) -> list[nodes.Node]:
+        from covey.cli.main import cli
+
+        holder = nodes.section()
+        self.state.nested_parse(StringList(list(lines_of(cli, "covey")), "commands"), 0, holder, match_titles=True)
+        return holder.children
+
+
+def lines_of(group: click.Group, path: str) -> list[str]:
+    lines: list[str] = []
+    for name, command in sorted(group.commands.items()):
+        full = f"{path} {name}"
+        if isinstance(command, click.Group):
+            lines += lines_of(command, full)
+            continue
+        context = click.Context(command, info_name=full)
+        usage = " ".join([full, *command.collect_usage_pieces(context)])
+        lines += ["", full, "-" * len(full), "", "::", "", f"    {usage}", ""]
+        lines += [*explained(command.help or ""), ""]
+        for parameter in command.get_params(context):
+            record = parameter.get_help_record(context) if isinstance(parameter, click.Option) else None
+            if record is not None:
+                lines += [f"``{record[0]}``", f"    {literal(record[1])}", ""]
+    return lines
+
+
+def explained(help_text: str) -> list[str]:
+    """The words of a docstring; a part that click leaves as it is becomes a literal one."""
+    lines: list[str] = []
+    for part in re.split(r"\n\s*\n", help_text):
+        if part.startswith("\b"):
+            title, _, rest = part.lstrip("\b\n").partition("\n")
+            lines += ["", f"{literal(title).rstrip(':')}::", "", *[f"    {line}" for line in rest.splitlines()], ""]
+        else:
+            lines += ["", *[literal(line.strip()) for line in part.splitlines()]]
+    return lines
+
+
+def literal(words: str) -> str:
+    """Plain words in reStructuredText, with `code` as code."""
+    parts = re.split(r"(`[^`]+`)", words)
+    return "".join(f"`{p}`" if p.startswith("`") else re.sub(r"([*\\|_])", r"\\\1", p) for p in parts)

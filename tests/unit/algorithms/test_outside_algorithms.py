@@ -1,0 +1,114 @@
+"""Algorithms that other packages offer: run like Covey's own, named by package, refused if they state too little."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from covey.algorithms import outside
+from covey.algorithms.registry import find
+from covey.audit import cases, targets
+from covey.bench.utility.tasks import System
+from covey.cli.main import cli
+from covey.errors import ParameterError
+from covey.fit.fit import fit
+from elsewhere import NAME, TILES, offered, tiles
+
+
+@pytest.fixture(scope="module")
+def release():
+    with offered() as name:
+        rows = np.repeat([[-0.5, -0.5], [0.5, 0.5]], 300, axis=0)
+        return fit(rows, k=2, epsilon=5, bounds=(-1, 1), algorithm=name, algorithm_params={"side": 4}, random_state=1)
+
+
+def test_it_is_run_and_its_certificate_says_whose_it_is(release):
+    assert sorted(np.sign(release.centres)[:, 0]) == [-1, 1]
+    assert release.certificate.algorithm == NAME
+    assert release.certificate.parameters["algorithm_by"] == "tiles-package 1.2"
+    assert "The algorithm is that of tiles-package 1.2, not one of Covey's" in release.certificate.statement
+
+
+def test_covey_s_own_say_nothing_of_it():
+    own = fit(np.zeros((20, 2)), k=1, epsilon=1, bounds=(-1, 1), algorithm="grid", random_state=1)
+    assert "algorithm_by" not in own.certificate.parameters
+    assert "not one of Covey's" not in own.certificate.statement
+
+
+def test_its_parameters_have_ranges():
+    with offered() as name, pytest.raises(ParameterError, match="side"):
+        fit(np.zeros((20, 2)), k=1, epsilon=1, bounds=(-1, 1), algorithm=name, algorithm_params={"side": 1000})
+
+
+def test_it_is_listed_as_not_covey_s_own():
+    with offered() as name:
+        done = CliRunner().invoke(cli, ["algorithms", "--json"], catch_exceptions=False)
+    rows = {row["name"]: row for row in json.loads(done.output)}
+    assert rows[name]["by"] == "tiles-package 1.2, not Covey's own"
+    assert {row["by"] for own, row in rows.items() if own != name} == {"Covey"}
+
+
+def test_benchmarks_and_audits_find_it():
+    with offered() as name:
+        assert System.parse(f"covey:{name}", pure=False).pure
+        assert targets.find(name).guarantee == "pure"
+        assert {each.neighbours for each in cases.cases([name], epsilons=[1.0], pairs=["one or none"])} == {
+            "add-remove",
+            "replace-one",
+        }
+
+
+def test_without_the_package_it_is_unknown():
+    with pytest.raises(ParameterError, match="must be one of 'auto'"):
+        find(NAME)
+    with offered(), pytest.raises(ParameterError, match=NAME):
+        find("tiles")
+
+
+def bare(curator, *, k, epsilon, public_rng, side=8): ...
+
+
+def positional(curator, k):
+    """Guarantee: none."""
+
+
+def rangeless(curator, *, k, side=8):
+    """Guarantee: none."""
+
+
+def needy(curator, *, k, wish):
+    """Guarantee: none."""
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (tiles, "must be a covey.algorithms.registry.Algorithm"),
+        (replace(TILES, guarantee="some"), "guarantee"),
+        (replace(TILES, neighbours=()), "relations"),
+        (replace(TILES, paper=""), "paper"),
+        (replace(TILES, run=bare), "docstring"),
+        (replace(TILES, run=positional), "keyword"),
+        (replace(TILES, run=needy), "no fit supplies wish"),
+        (replace(TILES, run=rangeless), "side must declare a range"),
+        (ImportError("no such thing"), "cannot be imported: ImportError"),
+    ],
+)
+def test_what_states_too_little_is_refused_and_does_not_stop_the_list(row, words):
+    with offered(row) as name:
+        with pytest.raises(ParameterError, match=words):
+            find(name)
+        done = CliRunner().invoke(cli, ["algorithms"], catch_exceptions=False)
+    assert done.exit_code == 0
+    assert words in done.output
+    assert name in done.output
+
+
+def test_all_of_covey_s_own_would_be_taken():
+    from covey.algorithms.registry import ALGORITHMS
+
+    assert [name for name, row in ALGORITHMS.items() if outside.lacks(row)] == []
