@@ -31,7 +31,7 @@ FEWEST = 12  # values of k that are looked at, or "most" means little
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Weighted points in [-1, 1]^d that noise of a known deviation is in."""
+    """Weighted points, with columns scaled as distances are measured, that noise of a known deviation is in."""
 
     points: Floats  # m x d
     weights: Floats  # m: of either sign
@@ -113,5 +113,5 @@ def _redrawn(
 
 
 def _cluster(points: Floats, weights: Floats, starts: Floats, swaps: int) -> Clustering:
-    edge = np.ones(points.shape[1])
-    return weighted_kmeans(points, weights, k=starts.shape[1], lower=-edge, upper=edge, starts=starts, swaps=swaps)
+    ends = {"lower": points.min(axis=0), "upper": points.max(axis=0)}
+    return weighted_kmeans(points, weights, k=starts.shape[1], starts=starts, swaps=swaps, **ends)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,11 @@ class Choice:
     high: int | None
     costs: dict[int, Cost]
     more: bool
+
+    def ends(self, k: int) -> tuple[float, float] | None:
+        """Between which the cost of k clusters lies nine times in ten, where that can be told."""
+        told = self.costs[k]
+        return None if math.isnan(told.low) or math.isnan(told.high) else (told.low, told.high)
 
     @property
     def words(self) -> str:
