@@ -109,9 +109,8 @@ def draw_borders(axes: Any, release: Release, box: tuple[float, float, float, fl
     """Tint what is nearest to each centre, with columns scaled as the clustering scales them, and dash the borders."""
     west, south, east, north = box
     lon, lat = np.meshgrid(np.linspace(west, east, 640), np.linspace(south, north, 400))
-    squares = np.stack(
-        [((lon - x) / (east - west)) ** 2 + ((lat - y) / (north - south)) ** 2 for x, y in release.centres]
-    )
+    across, up = release.scale()[1]
+    squares = np.stack([((lon - x) / across) ** 2 + ((lat - y) / up) ** 2 for x, y in release.centres])
     for i in range(len(squares)):
         others = np.concatenate([squares[:i], squares[i + 1 :], np.full_like(squares[:1], np.inf)])
         lead = others.min(axis=0) - squares[i]
