@@ -16,7 +16,7 @@ from covey.errors import FormatError
 from covey.events import exactly
 from covey.files import write_whole
 from covey.public import MOST_ROWS_PER_PERSON, Domain, Person
-from covey.published.certificate import Certificate, is_possible
+from covey.published.certificate import Certificate, is_possible, reach_of
 from covey.published.levels.levels import Level, LevelSet
 
 FORMAT, VERSION = "covey-levels", 1
@@ -125,6 +125,8 @@ def _levels(given: Document) -> LevelSet:
         raise ValueError("the levels do not ascend")
     if not is_possible(given.certificate, d) or not math.isclose(given.certificate.epsilon, levels[-1].epsilon):
         raise ValueError("the certificate holds no possible promise")
+    if not np.array_equal(domain.reach, reach_of(given.certificate.domain)):
+        raise ValueError("the scale is not that of the promise")
     return LevelSet(
         levels, tuple(given.columns), domain, side, given.rows_noisy, for_rows, counts, cells, rates, given.certificate
     )
