@@ -202,8 +202,7 @@ class KMeans(_Clusterer):
     person : str or None, default=None
         The column that says whose a row is; None when each row is a person, or when `fit` is given ids.
     rows_per_person : int or str, default=1
-        How many rows of a person count at most: a number, "auto" (chosen privately, so that all rows of 90% of the
-        people count) or "auto:0.8". Which of them count is drawn at random.
+        How many rows of a person count at most: a number, "auto" (privately: all of 90% of the people) or "auto:0.8".
     zones : GeoJSON, path, pairs of a Box and an epsilon, Zones, or None, default=None
         Regions whose rows are promised more: GeoJSON (a document or the path of a file) with a property epsilon for
         each polygon, or pairs of a `Box` and an epsilon. Rows in them are kept in part: docs/guide/zones.md.
@@ -236,13 +235,14 @@ class KMeans(_Clusterer):
         The private centres, in the units of the data.
     release_ : Release
         Centres, noisy sizes and the certificate.
-    n_features_in_, feature_names_in_ : int, array of str
-        The number of columns that were used, and their names, where they have some.
+    n_features_in_ : int
+        The number of columns that were used.
+    feature_names_in_ : array of str
+        Their names, where they have some.
 
     Notes
     -----
     There is no `labels_`, `inertia_` or number of rows: anything derived from the rows without noise would leak.
-    `predict` is ordinary computation on rows that the caller has.
 
     Examples
     --------

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from covey.geo.clock import AXES, hand, told
 from covey.text import number, paragraph, show_table
 
 if TYPE_CHECKING:
@@ -44,6 +43,8 @@ def at_an_end(release: Release) -> list[str]:
 
 def _columns_at_an_end(release: Release) -> list[str]:
     """Columns in which centres of more than half of the rows are at an end of the range. Of what is released alone."""
+    from covey.geo.clock import hand
+
     sizes = [max(size, 0.0) for size in release.sizes or [1.0] * len(release.centres)]
     ends = zip(release.columns, *corners(release.certificate.domain), strict=True)
     return [
@@ -61,6 +62,7 @@ def _columns_at_an_end(release: Release) -> list[str]:
 
 def show_centres(release: Release, *, unit: str = "rows", names: Sequence[str] | None = None) -> None:
     """The centres of a release and their noisy sizes, as a table, and how far off they may be."""
+    from covey.geo.clock import AXES, hand, told
     from covey.published.sentences import NOISE, places_in_words, sizes_in_words, words_of
 
     lower, upper = corners(release.certificate.domain)

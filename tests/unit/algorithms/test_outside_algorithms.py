@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -112,3 +113,16 @@ def test_all_of_covey_s_own_would_be_taken():
     from covey.algorithms.registry import ALGORITHMS
 
     assert [name for name, row in ALGORITHMS.items() if outside.lacks(row)] == []
+
+
+def test_an_installed_package_is_found_and_imported_only_when_asked_for(tmp_path, monkeypatch):
+    told = tmp_path / "tiles_package-1.2.dist-info"
+    told.mkdir()
+    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: tiles-package\nVersion: 1.2\n")
+    (told / "entry_points.txt").write_text("[covey.algorithms]\ntiles = offers_tiles:ROW\n")
+    (tmp_path / "offers_tiles.py").write_text("from elsewhere import TILES as ROW\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert NAME in outside.entries()
+    assert "offers_tiles" not in sys.modules
+    assert find(NAME).origin == "tiles-package 1.2"
+    monkeypatch.delitem(sys.modules, "offers_tiles")
