@@ -157,8 +157,8 @@ def test_the_wheel_runs_in_an_empty_environment_and_each_extra_brings_what_it_sa
         assert f"pip install 'covey[{extra}]'" in refused
 
     environment.install("plot")
-    environment.covey("demo")
-    assert (tmp_path / "demo-output" / "map.png").read_bytes().startswith(b"\x89PNG")
+    environment.covey("demo", "--out", "drawn")
+    assert (tmp_path / "drawn" / "map.png").read_bytes().startswith(b"\x89PNG")
 
     environment.install("excel")
     fit(environment, "trips.xlsx")
