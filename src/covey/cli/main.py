@@ -49,7 +49,7 @@ OPTIONS = {  # what the command line calls the parameters of the library
             *("epsilon", "delta", "bounds", "algorithm", "method", "objective", "neighbours", "dataset"),
             *("lon", "lat", "plot", "sample", "person", "zones", "engine", "key", "centers", "n"),
             *("basemap", "port", "host", "error", "extent", "allowed", "forbidden", "candidates", "fixed"),
-            *("format", "delimiter", "decimal", "encoding", "sheet", "geometry"),
+            *("format", "delimiter", "decimal", "encoding", "sheet", "geometry", "system"),
         )
     },
     "rows_per_person": "--rows-per-person",
