@@ -52,7 +52,7 @@ OPTIONS = {  # what the command line calls the parameters of the library
             *("epsilon", "delta", "bounds", "algorithm", "method", "objective", "neighbours", "dataset"),
             *("lon", "lat", "plot", "sample", "person", "zones", "engine", "key", "centers", "n"),
             *("basemap", "port", "host", "error", "extent", "allowed", "forbidden", "candidates", "fixed", "to"),
-            *("missing", "scale", "format", "delimiter", "decimal", "encoding", "sheet", "geometry"),
+            *("missing", "scale", "format", "delimiter", "decimal", "encoding", "sheet", "geometry", "system"),
         )
     },
     "k_range": "--k-range",
