@@ -300,7 +300,7 @@ def _cases() -> Iterator[tuple[str, Case]]:
     yield "a map with a ledger", Case(partial(on_map, choice="asked for on Monday"))
     yield "an algorithm from outside", Case(from_outside)
     yield "zones", Case(partial(on_map, zones=ZONES, delta=1e-6, algorithm="max-cover"))
-    yield "people", Case(partial(on_map, person="who", rows_per_person=2, sample=0.5))
+    yield "people", Case(partial(on_map, person="who", rows_per_person=2, sample=0.5, missing="drop"))
     yield (
         "people of auto",
         Case(partial(on_map, epsilon=2, person="who", rows_per_person="auto"), frozenset({"auto people"})),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from covey.cli.choose import choose
 from covey.cli.data import takes_data
 from covey.cli.fit import check_picture, check_shared, make_release, publish, save, save_json
 from covey.cli.options import Shared, check_outputs, forced, promise_options, read_params, release_options
@@ -112,6 +113,9 @@ def show_coreset(points: Coreset, release: Release | None = None) -> None:
 @click.argument("file", metavar="CORESET")
 @click.option("--centers", metavar="FILE", help="Sets of centres to price: CSV, JSON, GeoJSON, or a release.")
 @click.option("-k", "k", type=int, metavar="K", help="Find K centres.")
+@click.option(
+    "--k-range", metavar="LEAST:MOST", help="How many clusters are there, of so many? --plot draws the curve."
+)
 @click.option("--objective", type=OBJECTIVES, help="By default, what the coreset was made for.")
 @click.option("--allowed", metavar="FILE", help="GeoJSON region that every site must lie in.")
 @click.option("--forbidden", metavar="FILE", help="GeoJSON region that no site may lie in.")
@@ -131,6 +135,7 @@ def query(
     file: str,
     centers: str | None,
     k: int | None,
+    k_range: str | None,
     objective: str | None,
     allowed: str | None,
     forbidden: str | None,
@@ -150,11 +155,16 @@ def query(
 
     \b
     Examples:
-      covey query coreset.parquet --centers sites.csv --objective k-median
       covey query coreset.parquet --centers sites.csv --allowed city.geojson --forbidden parks.geojson
       covey query coreset.parquet -k 5 --out release.json --geojson centres.geojson --plot map.png
       covey query coreset.parquet -k 3 --fixed depots.csv --forbidden parks.geojson
+      covey query coreset.parquet --k-range 2:20 --plot elbow.png
     """
+    if k_range is not None:
+        others = {"--centers": centers, "-k": k, "--out": out, "--geojson": geojson, "--fixed": fixed}
+        how: Any = {"plot": plot, "force": force, "allow_seeded": allow_seeded, "as_json": as_json}
+        choose(file, k_range, objective, others=others, **how)
+        return
     if centers is None and k is None:
         raise click.UsageError("--centers, -k: give centres to price, or the number of centres to find")
     files = {"--out": out, "--geojson": geojson, "--plot": plot}
@@ -201,10 +211,8 @@ def query(
         return
     if found is not None:
         show_release(found, scaled=scaled)
-    metres = points.unit(lon, lat).metres
-    show_answers(
-        points, chosen, rows, sizes={name: len(each) for name, each in sets.items()}, metres=metres, scaled=scaled
-    )
+    sizes, metres = {name: len(each) for name, each in sets.items()}, points.unit(lon, lat).metres
+    show_answers(points, chosen, rows, sizes=sizes, metres=metres, scaled=scaled)
     if found is None:
         click.echo(f"\n{paragraph(points.certificate.statement)}")
     if outputs:

@@ -55,6 +55,7 @@ OPTIONS = {  # what the command line calls the parameters of the library
             *("missing", "scale", "format", "delimiter", "decimal", "encoding", "sheet", "geometry"),
         )
     },
+    "k_range": "--k-range",
     "rows_per_person": "--rows-per-person",
     "header_line": "--header-line",
     "size_error": "--size-error",

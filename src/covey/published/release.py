@@ -202,7 +202,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def scale(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The middle and half-width of every column's public range: what distances are measured in."""
+        """The middle of every column's public range, and what distances are measured in (`certificate.scale_of`)."""
         return scale_of(self.certificate.domain)
 
     @property

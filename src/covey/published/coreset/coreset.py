@@ -33,6 +33,7 @@ from covey.published.release import Release
 from covey.published.ways import Unit
 
 if TYPE_CHECKING:
+    from covey.published.coreset.choose import Choice
     from covey.published.coreset.compare import Alternative
 
 Floats = NDArray[np.float64]
@@ -137,8 +138,8 @@ class Coreset(Outputs):
         return len(self.weights)
 
     def __repr__(self) -> str:
-        promise = f"epsilon={in_full(self.certificate.epsilon)}"
-        promise += f", delta={in_full(self.certificate.delta)}" if self.certificate.delta else ""
+        delta = f", delta={in_full(self.certificate.delta)}" if self.certificate.delta else ""
+        promise = f"epsilon={in_full(self.certificate.epsilon)}{delta}"
         return f"Coreset({len(self)} points in {len(self.columns)} columns, {promise})"
 
     def __eq__(self, other: object) -> bool:
@@ -190,8 +191,7 @@ class Coreset(Outputs):
         columns scaled by the bounds; rows that are spread about their points are counted so. The default is the
         objective that the coreset was made for. A cost that noise dominates may come out negative. interval : return
         (cost, low, high, why) instead, for each set: between low and high nine times in ten; where that cannot be told
-        they are nan and `why` says what is in the way. Centres that were found on this coreset look a little better
-        than they are.
+        they are nan and `why` says why not. Centres that were found on this coreset look better than they are.
         """
         sets = answers.check_centres(centres, self)
         chosen = check_objective(self.objective if objective is None else objective)
@@ -205,8 +205,7 @@ class Coreset(Outputs):
     def cost_difference(self, centres: ArrayLike, others: ArrayLike, *, objective: Objective | None = None) -> Cost:
         """By how much one set of centres (k, d) costs more than another: (cost, low, high, why), as `cost` tells it.
 
-        Noise moves both costs alike, so that their difference is known far better than either of them. An interval that
-        holds 0 says that the two cannot be told apart.
+        Noise moves both costs alike: their difference is known far better. One that may be 0 cannot be told apart.
         """
         chosen = check_objective(self.objective if objective is None else objective)
         return answers.difference_with_interval(self, centres, others, chosen)
@@ -246,14 +245,19 @@ class Coreset(Outputs):
         """k centres by k-median, like `kmeans`."""
         return answers.found(self, "k-median", k, starts=starts, random_state=random_state, limits=limits)
 
+    def choose_k(self, k_range: tuple[int, int] = (2, 20), *, objective: Objective | None = None) -> Choice:
+        """How many clusters fit best, of a range, or that nothing stands out; with the cost of each: see `Choice`."""
+        from covey.published.coreset.choose import choose_k
+
+        return choose_k(self, k_range, check_objective(self.objective if objective is None else objective))
+
     def count(self, box: Box) -> float:
         """The estimated number of rows in a box of some of the columns; a cell that is cut counts by its share."""
         return answers.rows_in(self, box)
 
     def sample(self, m: int, *, random_state: int | None = None) -> Floats:
         """m made-up rows: a point in proportion to its weight where that is positive, anywhere in its cell."""
-        number = whole_number("m", m, least=0, most=10**9)
-        return answers.made_up_rows(self, number, public_rng(random_state))
+        return answers.made_up_rows(self, whole_number("m", m, least=0, most=10**9), public_rng(random_state))
 
     def compare(
         self,
