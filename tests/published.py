@@ -243,6 +243,9 @@ def commands(town: Town, folder: Path) -> Fields:
             printed("query", "c.json", "--centers", "sites.csv", "--scaled"),
             printed("coreset", *plain, "--out", "plain.json"),
             printed("query", "plain.json", "--centers", "plain-sites.csv"),
+            printed("coreset", "plain.csv", "--epsilon", "0.02", "--bounds", "a=-1:1,b=-1:1", "--out", "few.json"),
+            printed("query", "few.json", "--centers", "plain-sites.csv"),
+            printed("query", "few.json", "--centers", "plain-sites.csv", "--scaled"),
             printed("fit", *usual, "-k", "2", "--plot", "p.png", "--report", "p.html", "--quiet"),
             printed("show", "r.json", "--scaled"),
             printed("show", "c.json"),
@@ -295,6 +298,7 @@ def _cases() -> Iterator[tuple[str, Case]]:
     yield "parts", Case(partial(one_fit, epsilon=0.1, algorithm="ball-coreset", algorithm_params=parts))
     yield "auto in a ball of six columns", Case(partial(wide, epsilon=0.5, delta=1e-6, algorithm_params=kept))
     yield "auto in a box of six columns", Case(partial(wide, bounds=Box(**dict.fromkeys("abcdef", (-1, 1)))))
+    yield "distances of plain columns", Case(partial(one_fit, epsilon=5))
     yield "all errors", Case(partial(on_map, errors="full"))
     yield "no errors", Case(partial(on_map, errors="none"))
     yield "a map with a ledger", Case(partial(on_map, choice="asked for on Monday"))
