@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-# Two workers for two cores: linear algebra with threads of its own in each would wait for the other's most of the time.
+# Two workers for two cores: threads of linear algebra in each would only contend for them.
 PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 .PHONY: setup demo test lint audit bench clean studio studio-assets chromium java docs package lowest newest

@@ -27,12 +27,12 @@ USERS = frozenset(
 KINDS = ("noisy", "rarely noisy", "public", "fresh")
 OF_ALL = (
     *("k", "sample", "people", "zones", "zones_note", "choice", "clustered_again", "reduced_to", "not_told"),
-    *("constraints", "algorithm_by"),
+    *("constraints", "algorithm_by", "missing"),
     *ROWS_BY_BOUNDS,
 )
 PARAGRAPHS = (  # that wrap
-    *("This release is", "A coreset by", "Most rows seem", "Limits:"),
-    *("Each interval", "How far off", "Its own", "The k-means cost", "The k-median cost"),
+    *("This release is", "A coreset by", "Most rows seem", "Limits:", "Missing values were"),
+    *("Each interval", "How far off", "How far rows", "Its own", "The k-means cost", "The k-median cost"),
 )
 Fields = dict[tuple[str, str], list[str]]  # of each section and field, its values
 
@@ -224,6 +224,8 @@ def of_text(section: str, text: str) -> Fields:
                 head = lines[0][place].strip()
                 cells = [line[place].strip() for line in lines[2:]]
                 found[section, f"column {'*' if head in USERS else head}"] += cells
+        elif len(lines) > 1 and lines[1].startswith("+--"):
+            found[section, "map"].append(block)
         elif block.startswith(PARAGRAPHS):
             found[section, " ".join(lines)].append(block)
         else:

@@ -230,6 +230,9 @@ def commands(town: Town, folder: Path) -> Fields:
         Ledger.create("x.ledger", dataset="trips", epsilon=9)
         usual = ("trips.csv", "--epsilon", "1", "--bounds", "lon=-74.1:-73.9,lat=40.7:40.9")
         charged = ("--ledger", "x.ledger", "--dataset", "trips")
+        pd.DataFrame(town.points(), columns=["a", "b"]).to_csv("plain.csv", index=False)
+        Path("plain-sites.csv").write_text("a,b\n0.5,0.5\n-0.5,-0.5\n")
+        plain = ("plain.csv", "--epsilon", "1", "--bounds", "a=-1:1,b=-1:1")
         keyed = (*charged, "--key", "monday")
         told = [
             printed("fit", *usual, "-k", "3", *keyed, "--out", "r.json", "--geojson", "r.geojson"),
@@ -237,7 +240,17 @@ def commands(town: Town, folder: Path) -> Fields:
             printed("fit", *usual, "-k", "8", "--errors", "full"),
             printed("coreset", *usual, *charged, "--out", "c.json"),
             printed("query", "c.json", "-k", "2", "--centers", "sites.csv", "--forbidden", "park.json"),
-            printed("query", "c.json", "--centers", "sites.csv"),
+            printed("query", "c.json", "--centers", "sites.csv", "--scaled"),
+            printed("coreset", *plain, "--out", "plain.json"),
+            printed("query", "plain.json", "--centers", "plain-sites.csv"),
+            printed("coreset", "plain.csv", "--epsilon", "0.02", "--bounds", "a=-1:1,b=-1:1", "--out", "few.json"),
+            printed("query", "few.json", "--centers", "plain-sites.csv"),
+            printed("query", "few.json", "--centers", "plain-sites.csv", "--scaled"),
+            printed("fit", *usual, "-k", "2", "--plot", "p.png", "--report", "p.html", "--quiet"),
+            printed("show", "r.json", "--scaled"),
+            printed("show", "c.json"),
+            printed("export", "r.json", "--to", "geojson", "--out", "e.geojson"),
+            printed("export", "r.json", "--to", "html", "--out", "e.html"),
             printed("fit", "trips.csv", "--epsilon", "1", "--bounds", "lon=-80:-79,lat=40.7:40.9", "-k", "2"),
         ]
         answers = printed("query", "c.json", "-k", "2", "--centers", "sites.csv", "--json")
@@ -247,6 +260,9 @@ def commands(town: Town, folder: Path) -> Fields:
             of_json("Answers as JSON", json.loads(answers)),
             *(of_json("Release", json.loads(each)) for each in documents),
             of_coreset(Coreset.load("c.json")),
+            of_png(Path("p.png").read_bytes()),
+            *(of_report(Path(each).read_bytes()) for each in ("p.html", "e.html")),
+            of_json("release.geojson", json.loads(Path("e.geojson").read_text())),
         )
 
 
@@ -282,12 +298,13 @@ def _cases() -> Iterator[tuple[str, Case]]:
     yield "parts", Case(partial(one_fit, epsilon=0.1, algorithm="ball-coreset", algorithm_params=parts))
     yield "auto in a ball of six columns", Case(partial(wide, epsilon=0.5, delta=1e-6, algorithm_params=kept))
     yield "auto in a box of six columns", Case(partial(wide, bounds=Box(**dict.fromkeys("abcdef", (-1, 1)))))
+    yield "distances of plain columns", Case(partial(one_fit, epsilon=5))
     yield "all errors", Case(partial(on_map, errors="full"))
     yield "no errors", Case(partial(on_map, errors="none"))
     yield "a map with a ledger", Case(partial(on_map, choice="asked for on Monday"))
     yield "an algorithm from outside", Case(from_outside)
     yield "zones", Case(partial(on_map, zones=ZONES, delta=1e-6, algorithm="max-cover"))
-    yield "people", Case(partial(on_map, person="who", rows_per_person=2, sample=0.5))
+    yield "people", Case(partial(on_map, person="who", rows_per_person=2, sample=0.5, missing="drop"))
     yield (
         "people of auto",
         Case(partial(on_map, epsilon=2, person="who", rows_per_person="auto"), frozenset({"auto people"})),

@@ -32,6 +32,7 @@ exclude_patterns = [
     "docs/README.md",
     "docs/audit/*.html",
     "build/gallery/**/*.py",
+    "**/sg_execution_times.rst",
     ".*",
     "site",
     "**/assets",

@@ -6,9 +6,10 @@ import codecs
 import contextlib
 import os
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from covey.errors import DataError, LedgerError, ParameterError
 
@@ -107,17 +108,27 @@ def _encoding(name: Any) -> str:
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     """Replace the file by this content in one step that survives a crash: afterwards it is the old file or the new."""
+    with whole_file(path) as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def whole_file(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[IO[bytes]]:
+    """A file to write to that takes the place of another when all is written, in one step, and never if that fails.
+
+    private : only its owner may read it.
+    """
     target = Path(path)
     try:
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(content)
+                yield file
                 file.flush()
                 os.fsync(file.fileno())
             umask = os.umask(0)
             os.umask(umask)
-            os.chmod(temporary, 0o666 & ~umask)
+            os.chmod(temporary, 0o600 if private else 0o666 & ~umask)
             os.replace(temporary, target)
         except BaseException:
             with contextlib.suppress(OSError):

@@ -6,7 +6,7 @@ import math
 import shutil
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from decimal import ROUND_CEILING, Context
 
 _UP = Context(prec=2, rounding=ROUND_CEILING)
@@ -109,6 +109,13 @@ def plain(value: float, *, up: bool = False) -> str:
 def listing(parts: Sequence[str]) -> str:
     """a, b and c."""
     return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+
+
+def free_name(wanted: str, taken: Collection[str], *, key: Callable[[str], str] = str) -> str:
+    """A name that is not taken: the wanted one, or that with underscores. key : what of names must differ."""
+    while key(wanted) in taken:
+        wanted += "_"
+    return wanted
 
 
 def in_words(value: object) -> str:

@@ -38,13 +38,14 @@ DOORWAYS = ("__init__", "__main__", "estimators", "levels", "limits", "group")  
 LAZY = {  # public names whose body works with what is above them
     ("geo/__init__.py", "covey.fit.node"),  # reads rows
     ("published/release.py", "covey.fit.rehearse"),  # runs a fit again on made-up rows
+    ("published/release.py", "covey.fit.assign"),  # looks at the caller's own rows
 }
 LIBRARIES = {  # a library of rows: the files that may import it
-    "pandas": ("private/pandas.py",),
+    "pandas": ("private/pandas.py", "published/frame.py"),
     "polars": ("private/polars.py",),
     "pyspark": ("private/tables/spark.py", "private/engines/spark.py", "private/narrowed/spark.py"),
     "python_calamine": ("private/tables/excel.py",),
-    "pyogrio": ("private/tables/geography.py",),
+    "pyogrio": ("private/tables/geography.py", "published/geopackage.py"),
     "duckdb": (),
     "pyarrow": (
         "private/tables/files.py",
@@ -68,7 +69,9 @@ LIBRARIES = {  # a library of rows: the files that may import it
         "private/tables/points.py",
         "private/tables/whose.py",
         "private/tables/text.py",
+        "private/assigned.py",
         "published/coreset/files.py",
+        "published/geopackage.py",
         "bench/sets.py",
     ),
 }

@@ -13,7 +13,9 @@ import zipfile
 from email.parser import Parser
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 
 import covey
 
@@ -136,6 +138,7 @@ def geopackage(path: Path) -> None:
 def test_the_wheel_runs_in_an_empty_environment_and_each_extra_brings_what_it_says(wheel, tmp_path):
     rows = ["lon,lat", *[f"{-74.0 + i / 1000},{40.8 + i / 1000}" for i in range(50)]]
     (tmp_path / "trips.csv").write_text("\n".join(rows) + "\n")
+    pq.write_table(csv.read_csv(tmp_path / "trips.csv"), tmp_path / "trips.parquet")
     workbook(tmp_path / "trips.xlsx")
     geopackage(tmp_path / "trips.gpkg")
     environment = Environment(tmp_path, wheel)
@@ -157,8 +160,8 @@ def test_the_wheel_runs_in_an_empty_environment_and_each_extra_brings_what_it_sa
         assert f"pip install 'covey[{extra}]'" in refused
 
     environment.install("plot")
-    environment.covey("demo")
-    assert (tmp_path / "demo-output" / "map.png").read_bytes().startswith(b"\x89PNG")
+    environment.covey("demo", "--out", "drawn")
+    assert (tmp_path / "drawn" / "map.png").read_bytes().startswith(b"\x89PNG")
 
     environment.install("excel")
     fit(environment, "trips.xlsx")
@@ -171,7 +174,7 @@ def test_the_wheel_runs_in_an_empty_environment_and_each_extra_brings_what_it_sa
 
     environment.install("spark")
     if subprocess.run(["which", "java"], capture_output=True).returncode == 0:
-        fit(environment, "trips.csv", "--engine", "spark", "--master", "local[1]")
+        fit(environment, "trips.parquet", "--engine", "spark", "--master", "local[1]")
 
 
 def served(environment: Environment) -> None:

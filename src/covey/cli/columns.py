@@ -18,7 +18,8 @@ from covey.text import printable, show_table
 def columns(*, data: File, as_json: bool) -> None:
     """Show the columns of DATA, and their types where a schema holds them (not of CSV, JSON and sheets).
 
-    Only headers and schemas are read: it costs nothing. Bounds are what you know of a column, not what is in it.
+    Only headers and schemas are read: it costs nothing. Bounds are what you know of a column, not what is in it. Of a
+    column of dates, hour(NAME)=0:24 and weekday(NAME)=0:7 may be bounds.
 
     \b
     Examples:

@@ -38,6 +38,12 @@ def benchmark_sets(_: click.Context) -> Iterable[str]:
     return [each.name for each in UTILITY]
 
 
+def files_of_sets(_: click.Context) -> Iterable[str]:
+    from covey.bench.data.sources import SOURCES
+
+    return [each.file for each in SOURCES]
+
+
 def data_sets(context: click.Context) -> Iterable[str]:
     """Those of the ledger that the line names so far; none of a ledger that is not in order."""
     from covey.budget.ledger.ledger import Ledger
@@ -51,12 +57,13 @@ def data_sets(context: click.Context) -> Iterable[str]:
         return []
 
 
-NAMES: dict[str, Words] = {
+NAMES: dict[str, Words] = {  # by option, or by what its help calls its value
     "--algorithm": algorithms,
     "--method": methods,
     "--dataset": data_sets,
     "--sets": benchmark_sets,
-    "--system": systems,
+    "SETS": files_of_sets,
+    "SYSTEM": systems,
 }
 PATHS = {
     **dict.fromkeys(("FILE", "DATA", "CORESET", "RELEASE", "TRACK", "LEDGER", "FILE|URL|none"), "file"),
@@ -81,7 +88,7 @@ def everything(group: click.Group) -> Iterator[click.Command]:
 
 
 def offered(parameter: click.Parameter) -> Callable[[click.Context, str], list[CompletionItem]] | None:
-    for name in parameter.opts:
+    for name in (*parameter.opts, parameter.metavar or ""):
         if name in NAMES:
             return partial(named, NAMES[name], "," if parameter.metavar == "NAMES" else "")
     kind = PATHS.get(parameter.metavar or (parameter.name or "").upper())

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from covey.cli.choose import choose
 from covey.cli.data import takes_data
-from covey.cli.fit import check_shared, make_release, publish, save_json
+from covey.cli.fit import check_picture, check_shared, make_release, publish, save, save_json
 from covey.cli.options import Shared, check_outputs, forced, promise_options, read_params, release_options
-from covey.errors import ParameterError, need
+from covey.errors import ParameterError
 from covey.files import File
 from covey.published.show import show_release
 from covey.text import how_many, paragraph, printable, show_table
@@ -68,7 +70,7 @@ def coreset(
         files=[
             (options.out, lambda path: points.save(path)),
             (options.geojson, lambda path: save_json(path, points.to_geojson(lon=options.lon, lat=options.lat))),
-            (plot, lambda path: draw(points, path, options)),
+            (plot, lambda path: save(path, points, "png", options)),
         ],
         document=lambda: to_json(points),
         show=lambda: show_coreset(points, made.release),
@@ -86,25 +88,10 @@ def check_before(data: File, domain: Box | Ball, options: Shared, *, reduce_to: 
 
         check_suffix(options.out)
     if plot is not None:
-        from covey.geo.metric import measured
-        from covey.private.tables.frames import open_table
-        from covey.public import Person
-        from covey.published.draw import two_columns
-
-        need("plot", "--plot: a picture")
-        table = open_table(data)
-        known = measured(domain, None, person=Person(), names=table.names, width=table.width)
-        two_columns(known.names, options.lon, options.lat)
+        check_picture(data, domain, options)
 
 
-def draw(points: Coreset, path: str, options: Shared) -> None:
-    from covey.files import write_whole
-    from covey.published.draw import coreset_plot
-
-    write_whole(path, coreset_plot(points, lon=options.lon, lat=options.lat))
-
-
-def show_coreset(points: Coreset, release: Release) -> None:
+def show_coreset(points: Coreset, release: Release | None = None) -> None:
     """How large it is, and how far off the centres are that it was made for."""
     from covey.published.sentences import of_costs, units_in_words
 
@@ -112,12 +99,12 @@ def show_coreset(points: Coreset, release: Release) -> None:
     negative = int((points.weights < 0).sum())
     total = how_many(points.total)
     click.echo(
-        f"A coreset by {certificate.algorithm}: {len(points):,} points to publish, {negative:,} of them of negative "
-        f"weight; {total} rows (noisy) in all.\n"
+        f"A coreset by {printable(certificate.algorithm)}: {len(points):,} points to publish, {negative:,} of them of "
+        f"negative weight; {total} rows (noisy) in all.\n"
     )
-    if told := of_costs(release):
+    if release is not None and (told := of_costs(release)):
         click.echo(f"{paragraph(' '.join([f'Its own {len(release.centres)} centres, for example:', *told]))}\n")
-    click.echo(f"{paragraph(units_in_words(release.certificate))}\n")
+    click.echo(f"{paragraph(units_in_words(certificate))}\n")
     click.echo(f"{paragraph(certificate.statement)}\n")
     click.echo("Ask it for ever: covey query FILE --centers SITES, or covey query FILE -k 5.")
 
@@ -126,6 +113,9 @@ def show_coreset(points: Coreset, release: Release) -> None:
 @click.argument("file", metavar="CORESET")
 @click.option("--centers", metavar="FILE", help="Sets of centres to price: CSV, JSON, GeoJSON, or a release.")
 @click.option("-k", "k", type=int, metavar="K", help="Find K centres.")
+@click.option(
+    "--k-range", metavar="LEAST:MOST", help="How many clusters are there, of so many? --plot draws the curve."
+)
 @click.option("--objective", type=OBJECTIVES, help="By default, what the coreset was made for.")
 @click.option("--allowed", metavar="FILE", help="GeoJSON region that every site must lie in.")
 @click.option("--forbidden", metavar="FILE", help="GeoJSON region that no site may lie in.")
@@ -134,14 +124,18 @@ def show_coreset(points: Coreset, release: Release) -> None:
 @click.option("--lon", metavar="NAME", help="The column that is the longitude.")
 @click.option("--lat", metavar="NAME", help="The column that is the latitude.")
 @click.option("--out", metavar="FILE", help="With -k: write the centres here, as a release.")
+@click.option("--geojson", metavar="FILE", help="With -k: write the centres and their regions here, for a map.")
+@click.option("--plot", metavar="FILE", help="With -k: draw the centres here, as PNG.")
 @forced
-@click.option("--allow-seeded", is_flag=True, help="Let --out be written from a coreset made with --seed.")
+@click.option("--allow-seeded", is_flag=True, help="Let files be written from a coreset made with --seed.")
+@click.option("--scaled", is_flag=True, help="Tell costs as they are measured, with columns scaled by the bounds.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answers as JSON.")
 def query(
     *,
     file: str,
     centers: str | None,
     k: int | None,
+    k_range: str | None,
     objective: str | None,
     allowed: str | None,
     forbidden: str | None,
@@ -150,37 +144,53 @@ def query(
     lon: str | None,
     lat: str | None,
     out: str | None,
+    geojson: str | None,
+    plot: str | None,
     force: bool,
     allow_seeded: bool,
+    scaled: bool,
     as_json: bool,
 ) -> None:
     """Ask CORESET, a file of `covey coreset`, what centres would cost, or for the best K. Nothing is spent.
 
     \b
     Examples:
-      covey query coreset.parquet --centers sites.csv --objective k-median
       covey query coreset.parquet --centers sites.csv --allowed city.geojson --forbidden parks.geojson
-      covey query coreset.parquet -k 5 --out release.json
+      covey query coreset.parquet -k 5 --out release.json --geojson centres.geojson --plot map.png
       covey query coreset.parquet -k 3 --fixed depots.csv --forbidden parks.geojson
+      covey query coreset.parquet --k-range 2:20 --plot elbow.png
     """
+    if k_range is not None:
+        others = {"--centers": centers, "-k": k, "--out": out, "--geojson": geojson, "--fixed": fixed}
+        how: Any = {"plot": plot, "force": force, "allow_seeded": allow_seeded, "as_json": as_json}
+        choose(file, k_range, objective, others=others, **how)
+        return
     if centers is None and k is None:
         raise click.UsageError("--centers, -k: give centres to price, or the number of centres to find")
-    if out is not None and k is None:
-        raise click.UsageError("--out: writes the centres that -k finds; give -k, or use --json to keep the answers")
+    files = {"--out": out, "--geojson": geojson, "--plot": plot}
+    outputs = {option: path for option, path in files.items() if path is not None}
+    if outputs and k is None:
+        what = "writes the centres that -k finds; give -k, or use --json to keep the answers"
+        raise click.UsageError(f"{next(iter(outputs))}: {what}")
     if k is None and (candidates is not None or fixed is not None):
         raise click.UsageError("--candidates, --fixed: say where the centres of -k may be; give -k too")
-    if out is not None:
+    if outputs:
         inputs = (file, centers, allowed, forbidden, candidates, fixed)
-        check_outputs([out], inputs=[path for path in inputs if path is not None], force=force)
+        check_outputs(list(outputs.values()), inputs=[path for path in inputs if path is not None], force=force)
 
     from covey.published.centres import read_centres, read_places
     from covey.published.coreset.coreset import Coreset
+    from covey.published.export import plane_of
 
     points = Coreset.load(file)
-    if out is not None and points.certificate.seeded and not allow_seeded:
+    if outputs and points.certificate.seeded and not allow_seeded:
         raise click.UsageError(
-            "--out: the coreset was made with a seed and is not private; --allow-seeded writes the centres all the same"
+            f"{next(iter(outputs))}: the coreset was made with a seed and is not private; --allow-seeded writes the "
+            "centres all the same"
         )
+    for option, kind in (("--geojson", "geojson"), ("--plot", "png")):
+        if option in outputs:
+            plane_of(points, kind, lon=lon, lat=lat)
     chosen: Any = objective or points.objective
     sets: dict[str, Any] = {} if centers is None else dict(read_centres(centers, points.columns, lon=lon, lat=lat))
     stands, listed = (
@@ -194,18 +204,33 @@ def query(
         found = find(k, candidates=listed, **regions)
         sets |= {f"found by {chosen}": found.centres} | ({} if stands is None else {"fixed alone": stands})
     rows = points.compare(sets, objective=chosen, **regions)
-    if found is not None and out is not None:
-        found.save(out)
+    if found is not None:
+        save_centres(found, out=out, geojson=geojson, plot=plot, lon=lon, lat=lat)
     if as_json:
         click.echo(json.dumps(answers(points, chosen, rows, found), indent=2))
         return
     if found is not None:
-        show_release(found)
-    show_answers(points, chosen, rows, sizes={name: len(each) for name, each in sets.items()})
+        show_release(found, scaled=scaled)
+    sizes, metres = {name: len(each) for name, each in sets.items()}, points.unit(lon, lat).metres
+    show_answers(points, chosen, rows, sizes=sizes, metres=metres, scaled=scaled)
     if found is None:
         click.echo(f"\n{paragraph(points.certificate.statement)}")
+    if outputs:
+        click.echo(f"Wrote {printable(', '.join(outputs.values()))}.")
+
+
+def save_centres(
+    found: Release, *, out: str | None, geojson: str | None, plot: str | None, lon: str | None, lat: str | None
+) -> None:
+    """Write the centres that were found, as a release, for a map, and as a picture."""
+    from covey.files import write_whole
+    from covey.published.export import contents
+
     if out is not None:
-        click.echo(f"Wrote {printable(out)}.")
+        found.save(out)
+    for path, kind in ((geojson, "geojson"), (plot, "png")):
+        if path is not None:
+            write_whole(path, contents(found, kind, name="", lon=lon, lat=lat))
 
 
 def answers(points: Coreset, objective: str, rows: list[Alternative], found: Release | None) -> dict[str, Any]:
@@ -224,73 +249,97 @@ def answers(points: Coreset, objective: str, rows: list[Alternative], found: Rel
     }
 
 
-def show_answers(points: Coreset, objective: str, rows: list[Alternative], *, sizes: dict[str, int]) -> None:
-    """The costs as a table, the best first; which of them noise keeps from being told, or told apart."""
+def show_answers(
+    points: Coreset,
+    objective: str,
+    rows: list[Alternative],
+    *,
+    sizes: dict[str, int],
+    metres: bool,
+    scaled: bool,
+) -> None:
+    """How far rows are from each set of centres, the best first; what noise keeps from being told, or told apart.
+
+    scaled : what they cost too, as it is measured.
+    """
     total, limited = points.total, any(not row.admissible for row in rows)
-    columns = {
+    square = objective == "k-means" and not metres
+    columns: dict[str, Sequence[object]] = {
         "centres": [row.name for row in rows],
         "sites": [sizes[row.name] for row in rows],
-        f"{objective} cost (noisy)": [told_cost(row) for row in rows],
-        "of a row (noisy)": [f"{row.cost / total:.5g}" if total > 0 and is_told(row) else "" for row in rows],
-        "above the best": [above_the_best(row) for row in rows],
+        f"{'root mean square' if square else 'mean'} distance (noisy)": [distance(row, metres=metres) for row in rows],
+        "cost above the best": [above_the_best(row, None if scaled else rows[0].cost) for row in rows],
     }
-    if any(row.way is not None for row in rows):
-        columns["mean way (noisy)"] = [mean_way(row) for row in rows]
+    if scaled:
+        columns[f"{objective} cost (noisy)"] = [told_cost(row) for row in rows]
+        columns["of a row (noisy)"] = [
+            f"{row.cost / total:.5g}" if total > 0 and is_told(row.why) else "" for row in rows
+        ]
     right = range(1, len(columns))
     if limited:
         columns["admissible"] = [f"no: {row.reason}" if row.reason else "yes" for row in rows]
     show_table(list(columns), list(zip(*columns.values(), strict=True)), right=right)
-    if told := remarks(objective, rows):
+    if told := remarks(objective if scaled else None, rows):
         click.echo(f"\n{paragraph(' '.join(told))}")
-    unit = (
-        "radius of the domain" if points.certificate.domain["type"] == "ball" else "half-width of each column's range"
-    )
-    click.echo(f"\nThe unit of distance is the {unit}: columns are scaled to [-1, 1], as in the fit.")
+    click.echo(f"\n{units(points, metres=metres, scaled=scaled)}")
 
 
-def is_told(row: Alternative) -> bool:
-    """Whether a cost is shown: not where noise hides it. One whose error nobody knows is, with that remark."""
+def units(points: Coreset, *, metres: bool, scaled: bool) -> str:
+    """What distances and costs are told in."""
+    if not scaled:
+        return f"Distances are {'straight over the map' if metres else 'in the units of the data'}."
+    ball = points.certificate.domain["type"] == "ball"
+    unit = "radius of the domain" if ball else "half-width of each column's range"
+    return f"The unit of costs is the {unit}: columns are scaled to [-1, 1], as in the fit."
+
+
+def is_told(why: str | None) -> bool:
+    """Whether a number is shown: not where noise hides it. One whose error nobody knows is, with that remark."""
     from covey.published.coreset.answers import UNKNOWN
 
-    return row.why in (None, UNKNOWN)
+    return why in (None, UNKNOWN)
 
 
 def told_cost(row: Alternative) -> str:
     from covey.published.sentences import amount
 
     if row.low is None or row.high is None:
-        return f"{amount(row.cost)} (error unknown)" if is_told(row) else "cannot be told"
+        return f"{amount(row.cost)} (error unknown)" if is_told(row.why) else "cannot be told"
     return f"{amount(row.cost)} ({amount(row.low)} to {amount(row.high)})"
 
 
-def mean_way(row: Alternative) -> str:
-    from covey.published.sentences import amount
+def distance(row: Alternative, *, metres: bool) -> str:
+    from covey.published.sentences import way_words
 
-    if row.way is None:
+    if row.way is None or not is_told(row.way_why):
         return "cannot be told"
-    unit, name = (1000, "km") if row.way >= 1000 else (1, "m")
-    told = f"{amount(row.way / unit)} {name}"
     if row.way_low is None or row.way_high is None:
-        return f"{told} (error unknown)" if is_told(row) else "cannot be told"
-    return f"{told} ({amount(row.way_low / unit)} to {amount(row.way_high / unit)})"
+        return f"{way_words(row.way, metres=metres)} (error unknown)"
+    return way_words(row.way, row.way_low, row.way_high, metres=metres)
 
 
-def above_the_best(row: Alternative) -> str:
+def above_the_best(row: Alternative, best: float | None) -> str:
+    """By how much a set costs more than the best one; best : what that costs, for a share of it."""
     from covey.published.sentences import amount
+
+    def told(value: float) -> str:
+        return amount(value) if best is None or best <= 0 else f"{amount(float(f'{100 * value / best:.3g}'))}%"
 
     if row.difference is None or row.tied:
         return "cannot be told apart" if row.tied else ""
     if row.difference_low is None or row.difference_high is None:
-        return amount(row.difference) if is_told(row) else "cannot be told"
-    return f"{amount(row.difference)} ({amount(row.difference_low)} to {amount(row.difference_high)})"
+        return told(row.difference) if is_told(row.why) else "cannot be told"
+    return f"{told(row.difference)} ({told(row.difference_low)} to {told(row.difference_high)})"
 
 
-def remarks(objective: str, rows: list[Alternative]) -> list[str]:
-    """What intervals mean, and why some are missing."""
+def remarks(objective: str | None, rows: list[Alternative]) -> list[str]:
+    """What intervals mean, and why some are missing: of costs, where these are told, or of distances alone."""
     from covey.post.errors.quantiles import LEVEL
     from covey.published.sentences import cost_untold, often
 
-    lines = [cost_untold(objective, why) for why in dict.fromkeys(row.why for row in rows) if why is not None]
+    whys = dict.fromkeys(row.way_why if objective is None else row.why for row in rows)
+    what = "How far rows are" if objective is None else f"The {objective} cost"
+    lines = [cost_untold(what, why) for why in whys if why is not None]
     if any(row.low is not None or row.tied is not None for row in rows):
         lines.append(
             f"Each interval holds {often(LEVEL)}. Noise moves all costs alike: differences are known better than "

@@ -189,10 +189,10 @@ def draw(release: Release, points: Points) -> bytes | None:
 
 def how_far_off(release: Release, points: Points) -> float:
     """How much larger the cost is than that of k-means without privacy. Only made-up data may be asked this."""
-    lower, upper = (np.array(side) for side in zip(*BOX.ranges, strict=True))
+    middle, unit = release.scale()
 
     def scaled(places: Any) -> Points:
-        return (np.asarray(places) - (lower + upper) / 2) / ((upper - lower) / 2)
+        return (np.asarray(places) - middle) / unit
 
     rows, ones, centres = scaled(points), np.ones(len(points)), scaled(release.centres)
     starts = np.stack([centres, scaled([district.middle for district in CITY])])

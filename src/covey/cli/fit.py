@@ -22,7 +22,7 @@ from covey.cli.options import (
     read_scale,
     zones_in_file,
 )
-from covey.errors import BudgetError, CoveyError, DataError, LedgerError, ParameterError
+from covey.errors import BudgetError, CoveyError, DataError, LedgerError, ParameterError, need
 from covey.files import File
 from covey.text import printable
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from covey.budget.ledger.chain import Entry
     from covey.budget.ledger.ledger import Ledger
     from covey.public import Ball, Box
+    from covey.published.coreset.coreset import Coreset
     from covey.published.release import Release
 
 
@@ -70,6 +71,19 @@ def check_shared(data: File, options: Shared, *, more_outputs: Sequence[str | No
         check_axes(data, domain, lon=options.lon, lat=options.lat)
         check_degrees(domain, lon=options.lon, lat=options.lat)
     return domain
+
+
+def check_picture(data: File, domain: Box | Ball, options: Shared) -> None:
+    """Refuse a picture that could not be drawn, before any budget is spent."""
+    from covey.geo.metric import measured
+    from covey.private.tables.frames import open_table
+    from covey.public import Person
+    from covey.published.draw import two_columns
+
+    need("plot", "--plot: a picture")
+    table = open_table(data)
+    known = measured(domain, None, person=Person(options.person), names=table.names, width=table.width)
+    two_columns(known.names, options.lon, options.lat)
 
 
 def kept_files(ledger_file: str | None) -> list[str]:
@@ -225,6 +239,20 @@ def show_charge(made: PaidRelease, book: Ledger) -> None:
     if account.remaining is not None and account.total is not None:
         what += f" Left: {shown(account.remaining.epsilon)} of {shown(account.total.epsilon)}."
     click.echo(what)
+
+
+def save(path: str, published: Release | Coreset, kind: str, options: Shared) -> None:
+    """Write what is published as a picture or a page; what was paid for is not lost where that cannot be drawn."""
+    from covey.files import write_whole
+    from covey.published.export import contents
+
+    name = options.dataset or "Private centres"
+    try:
+        content = contents(published, kind, name=name, lon=options.lon, lat=options.lat)
+    except Exception as error:
+        what = f"out: {path!r} could not be drawn ({type(error).__name__}); the release is whole"
+        raise DataError(what) from None
+    write_whole(path, content)
 
 
 def save_json(path: str, document: dict[str, Any]) -> None:

@@ -16,17 +16,19 @@ from typing import Any
 import click
 
 from covey import __version__
+from covey.cli.assign import assign
 from covey.cli.audit import audit
 from covey.cli.bench import bench
 from covey.cli.columns import columns
 from covey.cli.complete import prepare
 from covey.cli.coreset import coreset, query
 from covey.cli.data import takes_data
-from covey.cli.fit import check_shared, make_release, publish, save_json
+from covey.cli.fit import check_picture, check_shared, make_release, publish, save, save_json
 from covey.cli.group import group
 from covey.cli.ledger import ledger
 from covey.cli.options import Shared, promise_options, read_params, release_options
 from covey.cli.plan import plan
+from covey.cli.show import export, show
 from covey.cli.studio import studio
 from covey.cli.thin import thin
 from covey.errors import CoveyError, LedgerError, ParameterError, PrivacyWarning, place_of
@@ -49,10 +51,11 @@ OPTIONS = {  # what the command line calls the parameters of the library
         for name in (
             *("epsilon", "delta", "bounds", "algorithm", "method", "objective", "neighbours", "dataset"),
             *("lon", "lat", "plot", "sample", "person", "zones", "engine", "key", "centers", "n"),
-            *("basemap", "port", "host", "error", "extent", "allowed", "forbidden", "candidates", "fixed"),
-            *("missing", "scale", "format", "delimiter", "decimal", "encoding", "sheet", "geometry"),
+            *("basemap", "port", "host", "error", "extent", "allowed", "forbidden", "candidates", "fixed", "to"),
+            *("missing", "scale", "format", "delimiter", "decimal", "encoding", "sheet", "geometry", "system"),
         )
     },
+    "k_range": "--k-range",
     "rows_per_person": "--rows-per-person",
     "header_line": "--header-line",
     "size_error": "--size-error",
@@ -77,6 +80,8 @@ def cli(context: click.Context) -> None:
       covey fit trips.csv -k 5 --epsilon 1 --bounds 0:1,0:1 --ledger city.ledger --dataset trips
       covey coreset trips.csv --epsilon 1 --bounds lon=-74.1:-73.9,lat=40.7:40.9 --out coreset.parquet
       covey query coreset.parquet --centers sites.csv --objective k-median
+      covey show release.json
+      covey export release.json --to html --out report.html
       covey algorithms
 
     Every command explains itself: covey fit --help.
@@ -97,9 +102,13 @@ def cli(context: click.Context) -> None:
     show_default=True,
     help="What centres are to keep small: squared distances, or distances.",
 )
+@click.option("--plot", metavar="FILE", help="Draw the centres here, as PNG: from the release alone.")
+@click.option("--report", metavar="FILE", help="Write a page to print or send here, as HTML: from the release alone.")
 @release_options
 @takes_data
-def fit(*, data: File, k: int, algorithm: str, objective: str, **shared: Any) -> None:
+def fit(
+    *, data: File, k: int, algorithm: str, objective: str, plot: str | None, report: str | None, **shared: Any
+) -> None:
     """Find K centres of the rows of DATA, a file, with differential privacy. - is standard input.
 
     \b
@@ -108,9 +117,12 @@ def fit(*, data: File, k: int, algorithm: str, objective: str, **shared: Any) ->
       covey fit points.parquet -k 3 --epsilon 0.5 --bounds 0:1,0:1 --out release.json
       covey fit trips.csv -k 5 --epsilon 1 --bounds lon=-74.1:-73.9,lat=40.7:40.9 \\
           --ledger city.ledger --dataset trips --key monday --geojson centres.geojson
+      covey fit trips.csv -k 5 --epsilon 1 --bounds 0:1,0:1 --plot map.png --report report.html
     """
     options = Shared(**shared)
-    domain = check_shared(data, options)
+    domain = check_shared(data, options, more_outputs=[plot, report])
+    if plot is not None:
+        check_picture(data, domain, options)
     parameters = read_params(options.param)
     if parameters.get("keep_synopsis") is True and options.out is None and not options.as_json:
         raise click.UsageError("--out: keep_synopsis is for a file; name one, or print all of it with --json")
@@ -125,6 +137,8 @@ def fit(*, data: File, k: int, algorithm: str, objective: str, **shared: Any) ->
         files=[
             (options.out, lambda path: release.save(path)),
             (options.geojson, lambda path: save_json(path, release.to_geojson(lon=options.lon, lat=options.lat))),
+            (plot, lambda path: save(path, release, "png", options)),
+            (report, lambda path: save(path, release, "html", options)),
         ],
         document=release.to_json,
         show=lambda: show_release(release),
@@ -180,7 +194,7 @@ def algorithms(*, as_json: bool) -> None:
     show_table(list(rows[0]), [[in_words(value) for value in row.values()] for row in rows])
 
 
-for command in (audit, columns, coreset, query, group, ledger, bench, plan, studio, thin):
+for command in (assign, audit, columns, coreset, query, export, group, ledger, bench, plan, show, studio, thin):
     cli.add_command(command)
 
 

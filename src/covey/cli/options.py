@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from covey.files import File
     from covey.public import Ball, Box
 
-
 Command = Callable[..., Any]
 
 

@@ -21,6 +21,7 @@ from covey.published.certificate import Certificate
 from covey.published.errors import OBJECTIVES, THINNED, BoxNoise, Errors, from_boxes, from_sizes
 from covey.published.outside import ROWS_BY_BOUNDS
 from covey.published.release import Release, Synopsis, WeightedPoints
+from covey.published.ways import Unit
 
 NO_COUNTS = "no numbers of rows were released that errors could be computed from"
 SAMPLED = "a fit of a sample is not run again on made-up rows"
@@ -92,7 +93,8 @@ def known_errors(
         boxes = outcome.boxes.scaled(domain.limit).of_all(scale)
         if request.errors == "none":
             return cluster_sizes(boxes, outcome.centres / domain.limit).sizes, None, {}
-        known = from_boxes(boxes, outcome.centres / domain.limit)
+        unit = Unit.of(domain.names, domain.middle, domain.unit, domain.reach)
+        known = from_boxes(boxes, outcome.centres / domain.limit, unit, request.objective)
     elif outcome.size_law is not None:
         known = from_sizes(outcome.size_law.of_all(scale))
     else:
@@ -103,7 +105,7 @@ def known_errors(
     if not outcome.counted_up or outcome.boxes is None or known.errors is None:
         return known.sizes, None, {"errors": BY_CLUSTER if outcome.counted_up else THINNED}
     costs = {f"{each} cost": ZONED_COSTS for each in OBJECTIVES}
-    return known.sizes, msgspec.structs.replace(known.errors, costs=None), costs
+    return known.sizes, msgspec.structs.replace(known.errors, costs=None, distances=None), costs
 
 
 def _rerun(

@@ -290,8 +290,7 @@ class Thinning:
 
     def notes(self, delta: Fraction = Fraction(0), *, counted_up: bool) -> dict[str, Any]:
         """For the certificate: every zone's epsilon and rate, never how many rows it has."""
-        words = self.coins.keeping[1:]
-        rates = (float_at_least(Fraction(each, ALWAYS)) for each in words)  # never below what the coins do
+        rates = (float_at_least(Fraction(each, ALWAYS)) for each in self.coins.keeping[1:])  # never below the coins'
         kinds = {area.epsilon: rate for area, rate in zip(self.regions.areas, rates, strict=True)}
         zones: list[dict[str, Any]] = []
         for each in self.zones.zones:

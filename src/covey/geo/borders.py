@@ -1,6 +1,6 @@
 """Which place belongs to which centre: Voronoi polygons inside the bounds, by cutting a box with half-planes.
 
-Distances are those of the fit, with columns scaled by their bounds; of equal centres the first has everything.
+Distances are those of the fit, in half-widths of each column's range; of equal centres the first has everything.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _EQUAL = 1e-12
 
 
 def voronoi(centres: Sequence[Point], box: Sequence[Point] = BOX) -> list[list[Point]]:
-    """For each centre in a rectangle, the corners of its region, counter-clockwise; none if it has no area."""
+    """For each centre, the corners of its region in a box, counter-clockwise; none if it has no area."""
     return [_region(i, centres, box) for i in range(len(centres))]
 
 
@@ -53,20 +53,20 @@ def _cut(corners: list[Point], here: Point, there: Point) -> list[Point]:
     return kept
 
 
-def region_features(
-    centres: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, reach: ArrayLike = (1.0, 1.0)
-) -> list[dict[str, Any]]:
+def region_features(centres: ArrayLike, lower: ArrayLike, upper: ArrayLike, half: ArrayLike) -> list[dict[str, Any]]:
     """GeoJSON polygons, one for each centre (x, y) that has a region, with the property `centre`: its index.
 
-    reach : how much each of the two columns counts in distances."""
-    low, high = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
-    middle, half = low / 2 + high / 2, (high / 2 - low / 2) / np.asarray(reach)
-    scaled = np.clip((np.asarray(centres, dtype=np.float64) - middle) / half, -np.asarray(reach), reach)
+    half : what distances are measured in, along each axis.
+    """
+    low, high, unit = (np.asarray(each, dtype=np.float64) for each in (lower, upper, half))
+    middle = low / 2 + high / 2
+    right, top = ((high - middle) / unit).tolist()
+    box = [(x * right, y * top) for x, y in BOX]
+    scaled = (np.asarray(centres, dtype=np.float64) - middle) / unit
     features = []
-    box = [(float(x), float(y)) for x, y in np.array(BOX) * reach]
     for i, corners in enumerate(voronoi([(x, y) for x, y in scaled.tolist()], box)):
         if corners:
-            ring = (np.array([*corners, corners[0]]) * half + middle).tolist()
+            ring = np.clip(np.array([*corners, corners[0]]) * unit + middle, low, high).tolist()
             geometry = {"type": "Polygon", "coordinates": [ring]}
             features.append({"type": "Feature", "geometry": geometry, "properties": {"centre": i}})
     return features

@@ -46,17 +46,18 @@ def is_map(names: Sequence[str]) -> bool:
 def metres_of_half(
     columns: Sequence[str], middle: ArrayLike, half: ArrayLike, lon: str | None = None, lat: str | None = None
 ) -> NDArray[np.float64] | None:
-    """The half-widths of two columns in metres, at the middle of the map; None where they are no degrees on a map."""
+    """The half-widths of two columns in metres, at the middle of the map, and 0 for all others; None where there is
+    no map: no columns of that name, or none in degrees."""
     try:
-        east, north = find_axes(columns, lon, lat)
+        axes = list(find_axes(columns, lon, lat))
     except ParameterError:
         return None
-    ends = np.abs(middle) + np.asarray(half, dtype=np.float64)
-    if len(columns) != 2 or ends[east] > WIDEST or ends[north] > HIGHEST:
+    middles, halves = np.asarray(middle, dtype=np.float64)[axes], np.asarray(half, dtype=np.float64)[axes]
+    if (np.abs(middles) + halves > (WIDEST, HIGHEST)).any():
         return None
-    metres = np.multiply(METRES, half, dtype=np.float64)
-    metres[east] *= np.cos(np.radians(np.asarray(middle)[north]))
-    return np.asarray(metres)
+    metres = np.zeros(len(columns))
+    metres[axes] = METRES * halves * (np.cos(np.radians(middles[1])), 1.0)
+    return metres
 
 
 def _is(name: str, usual: Iterable[str]) -> bool:

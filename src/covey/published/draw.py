@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from covey.errors import ParameterError
-from covey.geo.geojson import find_axes
-from covey.published.certificate import in_full, reach_of
+from covey.geo.geojson import METRES, find_axes
+from covey.published.certificate import in_full
 from covey.published.coreset.coreset import Coreset
+from covey.published.plane import Plane
 from covey.published.release import Release
-from covey.published.sentences import NOISE, often
-from covey.published.show import corners
+from covey.published.sentences import NOISE, centre_labels, hollow, often
+from covey.text import printable
 
 Points = NDArray[np.float64]
 
 LEFT, SIDE, RIGHT = 0.05, 0.80, 0.985  # of the figure: where map and text begin, the sizes begin, and all ends
 LAND, WATER, ROAD, INK, QUIET = "#f7f4ec", "#b9d9ea", "#ffffff", "#22303c", "#6b7784"
+SEEDED, ALARM = "SEEDED: NOT PRIVATE", "#b00020"
+MOST_SIZES = 20  # of centres that have theirs written below them
 COLOURS = ("#d1495b", "#2e6f95", "#3f8f5b", "#b7791f", "#7a4e9b", "#c2571a", "#1f8a8a", "#8a5a44", "#5566aa", "#99336b")
 
 
@@ -34,14 +39,8 @@ def city_map(
     roads: Sequence[Points],
 ) -> bytes:
     """A PNG of private centres over a made-up city. The points are drawn because they are nobody's."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(14, 8.75), dpi=150, facecolor="white")
-    canvas = FigureCanvasAgg(figure)
-    axes = figure.add_axes((LEFT, 0.105, SIDE - LEFT, 0.775))
-    west, south, east, north = frame(axes, release)
-
+    sheet = Sheet(release, Plane.of(release), letters)
+    axes = sheet.axes
     axes.fill_between(river[:, 0], river[:, 1] - river_half_width, river[:, 1] + river_half_width, color=WATER, lw=0)
     for road in roads:
         axes.plot(*road.T, color="#e4ddcc", lw=4.2, solid_capstyle="round", zorder=1)
@@ -49,76 +48,139 @@ def city_map(
     axes.scatter(
         made_up_points[:, 0], made_up_points[:, 1], s=0.55, c="#4a5763", alpha=0.16, lw=0, zorder=2, rasterized=True
     )
-    draw_borders(axes, release, (west, south, east, north))
-    draw_places(axes, release)
-    draw_centres(axes, release, letters)
-    draw_sizes(figure.add_axes((SIDE + 0.045, 0.145, RIGHT - SIDE - 0.06, 0.69)), release, letters)
-    scale_bar(axes, east, north)
-    axes.set_xlim(west, east)
-    axes.set_ylim(south, north)
+    return sheet.finished(
+        f"{len(letters)} centres of a city, and nobody given away",
+        unit="people",
+        below="Grey dots: made-up people, so that nobody minds. With real data, leave them out.",
+    )
 
-    certificate = release.certificate
-    figure.text(
-        LEFT, 0.945, f"{len(letters)} centres of a city, and nobody given away", size=21, weight="bold", color=INK
-    )
-    figure.text(
-        LEFT,
-        0.905,
-        f"Differentially private, ε = {in_full(certificate.epsilon)}. Discs: private centres, their area the noisy "
-        "number of people. Dashed: who is nearest to which.",
-        size=11,
-        color=QUIET,
-    )
-    figure.text(
-        LEFT,
-        0.018,
-        f"{marks(release)}Grey dots: made-up people, so that nobody minds. With real data, leave them out.",
-        size=11,
-        color=QUIET,
-    )
-    if certificate.seeded:
-        figure.text(RIGHT, 0.945, "SEEDED: NOT PRIVATE", size=13, weight="bold", color="#b00020", ha="right")
+
+def release_map(release: Release, *, lon: str | None = None, lat: str | None = None) -> bytes:
+    """A PNG of private centres, what is nearest to each, and their noisy sizes: of the release, and of nothing else."""
+    plane = Plane.of(release, lon=lon, lat=lat)
+    two_columns(release.columns, lon, lat)
+    others = "" if len(plane.columns) == 2 else f"Drawn by {' and '.join(map(_label, plane.names))}."
+    many = len(release.centres)
+    title = "One private centre" if many == 1 else f"{many:,} private centres"
+    name = release.certificate.dataset
+    title += f" of {_label(name)}" if name else ""
+    return Sheet(release, plane, centre_labels(release)).finished(title, unit="rows", below=others)
+
+
+def plot(published: Release | Coreset, axes: Any = None, *, lon: str | None = None, lat: str | None = None) -> Any:
+    """The map of what is published on given axes of matplotlib, or on new ones; the axes."""
+    plane = Plane.of(published, lon=lon, lat=lat)
+    two_columns(published.columns, lon, lat)
+    if axes is None:
+        from matplotlib import pyplot
+
+        axes = pyplot.subplots(figsize=(8, 6))[1]
+    if isinstance(published, Coreset):
+        draw_points(axes, published, plane)
+    else:
+        paint(axes, published, plane, centre_labels(published))
+    return axes
+
+
+class Sheet:
+    """A figure with a map at its left and the sizes at its right; words come last."""
+
+    def __init__(self, release: Release, plane: Plane, letters: Sequence[str]) -> None:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        self.release = release
+        self.figure = Figure(figsize=(14, 8.75), dpi=150, facecolor="white")
+        self.canvas = FigureCanvasAgg(self.figure)
+        self.axes = self.figure.add_axes((LEFT, 0.105, SIDE - LEFT, 0.775))
+        self.axes.set_anchor("W")
+        paint(self.axes, release, plane, letters)
+        draw_sizes(self.figure.add_axes((SIDE + 0.045, 0.145, RIGHT - SIDE - 0.06, 0.69)), release, letters)
+
+    def finished(self, title: str, *, unit: str, below: str) -> bytes:
+        """The PNG, with its words."""
+        certificate, release = self.release.certificate, self.release
+        promise = f"ε = {in_full(certificate.epsilon)}"
+        promise += f", δ = {in_full(certificate.delta)}" if certificate.delta else ""
+        discs = "" if release.sizes is None else f", their area the noisy number of {unit}"
+        dashed = " Dashed: what is nearest to which." if len(release.columns) == 2 else ""
+        words = f"Differentially private, {promise}. Discs: private centres{discs}.{dashed}"
+        self.figure.text(LEFT, 0.945, title, size=21, weight="bold", color=INK)
+        self.figure.text(LEFT, 0.905, words, size=11, color=QUIET)
+        self.figure.text(LEFT, 0.018, f"{marks(release)}{below}", size=11, color=QUIET)
+        if certificate.seeded:
+            self.figure.text(RIGHT, 0.945, SEEDED, size=13, weight="bold", color=ALARM, ha="right")
+        return _png(self.canvas)
+
+
+def paint(axes: Any, release: Release, plane: Plane, letters: Sequence[str]) -> None:
+    """The map itself: the public bounds, regions, places and centres."""
+    frame(axes, plane)
+    draw_borders(axes, release, plane)
+    draw_places(axes, release, plane)
+    draw_centres(axes, release, plane, letters)
+    if plane.geographic:
+        scale_bar(axes, plane)
+    left, bottom, right, top = plane.frame
+    axes.set_xlim(left, right)
+    axes.set_ylim(bottom, top)
+
+
+def _png(canvas: Any) -> bytes:
     content = io.BytesIO()
     canvas.print_png(content, metadata={"Software": "Covey"})
     return content.getvalue()
 
 
-def frame(axes: Any, release: Release) -> tuple[float, float, float, float]:
-    """The public box, as the frame of the map."""
-    from matplotlib.ticker import MultipleLocator
+def _label(name: str) -> str:
+    """A name that anybody may have written, as a line on a picture: no formula, and not too long."""
+    return shorten(printable(name), 40, placeholder=" …").replace("$", r"\$")
 
-    (west, south), (east, north) = release.certificate.domain["lower"], release.certificate.domain["upper"]
+
+def frame(axes: Any, plane: Plane) -> None:
+    """The public bounds, as the frame of the map; degrees are as long as at its middle."""
+    from matplotlib.ticker import MaxNLocator
+
+    left, bottom, right, top = plane.frame
     axes.set_facecolor(LAND)
-    axes.set_aspect("equal")
-    axes.xaxis.set_major_locator(MultipleLocator(0.05))
-    axes.yaxis.set_major_locator(MultipleLocator(0.05))
+    axes.xaxis.set_major_locator(MaxNLocator(7))
+    axes.yaxis.set_major_locator(MaxNLocator(6))
     axes.tick_params(colors=QUIET, labelsize=9, length=3)
-    axes.xaxis.set_major_formatter(
-        lambda value, _: f"{abs(value):.2f}°{'' if value == 0 else 'E' if value > 0 else 'W'}"
-    )
-    axes.yaxis.set_major_formatter(
-        lambda value, _: f"{abs(value):.2f}°{'' if value == 0 else 'N' if value > 0 else 'S'}"
-    )
+    if plane.geographic:
+        axes.set_aspect(1 / max(0.1, np.cos(np.radians((bottom + top) / 2))))
+        axes.xaxis.set_major_formatter(_degrees("E", "W", right - left))
+        axes.yaxis.set_major_formatter(_degrees("N", "S", top - bottom))
+    else:
+        across, *up = plane.names
+        axes.set_xlabel(_label(across), color=QUIET)
+        axes.set_ylabel(_label(" ".join(up)), color=QUIET)
+        axes.ticklabel_format(useOffset=False)
     for spine in axes.spines.values():
         spine.set_color(QUIET)
         spine.set_linewidth(1.0)
-    return west, south, east, north
 
 
-def draw_borders(axes: Any, release: Release, box: tuple[float, float, float, float]) -> None:
-    """Tint what is nearest to each centre, with columns scaled as the clustering scales them, and dash the borders."""
-    west, south, east, north = box
-    lon, lat = np.meshgrid(np.linspace(west, east, 640), np.linspace(south, north, 400))
-    squares = np.stack(
-        [((lon - x) / (east - west)) ** 2 + ((lat - y) / (north - south)) ** 2 for x, y in release.centres]
-    )
-    for i in range(len(squares)):
-        others = np.concatenate([squares[:i], squares[i + 1 :], np.full_like(squares[:1], np.inf)])
-        lead = others.min(axis=0) - squares[i]
-        axes.contourf(lon, lat, lead, levels=[0, np.inf], colors=[COLOURS[i % len(COLOURS)]], alpha=0.09, zorder=1.5)
-        once = np.ma.masked_where(others.argmin(axis=0) < i, lead)  # else both neighbours dash their border
-        if (once < 0).any():
-            axes.contour(lon, lat, once, levels=[0], colors=[INK], linewidths=1.0, linestyles=[(0, (6, 4))], zorder=3)
+def _degrees(positive: str, negative: str, span: float) -> Callable[[float, Any], str]:
+    digits = max(0, -int(np.floor(np.log10(span / 6))))
+    return lambda value, _: f"{abs(value):.{digits}f}°{'' if value == 0 else positive if value > 0 else negative}"
+
+
+def draw_borders(axes: Any, release: Release, plane: Plane) -> None:
+    """Tint what is nearest to each centre, as the fit measures, and dash the borders, each once."""
+    from matplotlib.collections import LineCollection
+
+    borders: dict[Any, Any] = {}
+    left, bottom, right, top = plane.frame
+    for feature in plane.regions(release.centres):
+        i, ring = feature["properties"]["centre"], np.array(feature["geometry"]["coordinates"][0])
+        axes.fill(*ring.T, color=COLOURS[i % len(COLOURS)], alpha=0.09, lw=0, zorder=1.5)
+        for ends in pairwise(ring):
+            x, y = np.mean(ends, axis=0)
+            key = round((x - left) / (right - left), 9), round((y - bottom) / (top - bottom), 9)
+            if not {0.0, 1.0} & {*key}:
+                borders[key] = ends
+    dashes = LineCollection(list(borders.values()), colors=INK, linewidths=1.0, linestyles=[(0, (6, 4))], zorder=3)
+    axes.add_collection(dashes)
 
 
 def marks(release: Release) -> str:
@@ -133,23 +195,19 @@ def marks(release: Release) -> str:
     return words + (f"Hollow: {NOISE}. " if any(known.doubtful or ()) else "")
 
 
-def draw_places(axes: Any, release: Release, *, columns: tuple[int, int] = (0, 1)) -> None:
+def draw_places(axes: Any, release: Release, plane: Plane) -> None:
     """An ellipse about each centre whose place is known: the stored radius in both columns. Nothing is computed."""
     from matplotlib.patches import Ellipse
 
     radii = None if release.errors is None else release.errors.radii
-    widths = [2 * float(release.scale()[1][column]) for column in columns]
-    for i, (centre, radius) in enumerate(zip(release.centres, radii or (), strict=False)):
+    widths = [2 * plane.half[axis] for axis in plane.axes if axis is not None]
+    places = plane.flat(release.centres).tolist()
+    for i, (place, radius) in enumerate(zip(places, radii or (), strict=False)):
         if radius is not None:
-            place, (across, up) = (centre[columns[0]], centre[columns[1]]), (radius * width for width in widths)
+            across, up = (radius * width for width in widths)
             colour = COLOURS[i % len(COLOURS)]
             axes.add_patch(Ellipse(place, across, up, fc=colour, alpha=0.15, lw=0, zorder=4))
             axes.add_patch(Ellipse(place, across, up, fc="none", ec=INK, lw=1.3, zorder=4.5))
-
-
-def hollow(release: Release, i: int) -> bool:
-    """Whether a centre may be only noise."""
-    return release.errors is not None and release.errors.doubtful is not None and release.errors.doubtful[i]
 
 
 def draw_sizes(axes: Any, release: Release, letters: Sequence[str]) -> None:
@@ -159,7 +217,7 @@ def draw_sizes(axes: Any, release: Release, letters: Sequence[str]) -> None:
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
     axes.spines["bottom"].set_color(QUIET)
-    axes.set_yticks(range(len(letters)), list(letters), size=11, weight="bold", color=INK)
+    axes.set_yticks(range(len(letters)), list(letters), size=min(11, 360 / len(letters)), weight="bold", color=INK)
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(letters) - 0.4, -0.6)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
@@ -181,19 +239,20 @@ def _few_ticks() -> Any:
     return MaxNLocator(3)
 
 
-def draw_centres(axes: Any, release: Release, letters: Sequence[str]) -> None:
+def draw_centres(axes: Any, release: Release, plane: Plane, letters: Sequence[str]) -> None:
+    """Discs with their letters, and their sizes below; smaller where they are many."""
     from matplotlib.patheffects import withStroke
 
-    sizes = np.maximum(release.sizes or [1.0] * len(letters), 0.0)
-    areas = np.maximum(220.0, 1450 * sizes / max(sizes.max(), 1.0))
+    sizes, room = np.maximum(release.sizes or [1.0] * len(letters), 0.0), min(1.0, 12 / len(letters))
+    areas = np.maximum(max(220 * room, 150.0), room * 1450 * sizes / max(sizes.max(), 1.0))
     halo = [withStroke(linewidth=3.2, foreground="white")]
-    for i, ((x, y), letter) in enumerate(zip(release.centres, letters, strict=True)):
+    for i, ((x, y), letter) in enumerate(zip(plane.flat(release.centres).tolist(), letters, strict=True)):
         colour, doubt = COLOURS[i % len(COLOURS)], hollow(release, i)
         look = {"color": "white", "ec": colour} if doubt else {"color": colour, "ec": "white"}
-        axes.scatter([x], [y], s=areas[i], alpha=0.92, lw=2.2, zorder=5, **look)
-        ink = colour if doubt else "white"
-        axes.annotate(letter, (x, y), ha="center", va="center", color=ink, size=13, weight="bold", zorder=6)
-        if release.sizes is not None:
+        axes.scatter([x], [y], s=areas[i], alpha=0.92, lw=2.2 * room**0.5, zorder=5, **look)
+        ink, size = colour if doubt else "white", 13 * room**0.5
+        axes.annotate(letter, (x, y), ha="center", va="center", color=ink, size=size, weight="bold", zorder=6)
+        if release.sizes is not None and len(letters) <= MOST_SIZES:
             axes.annotate(
                 f"{round(release.sizes[i]):,}",
                 (x, y),
@@ -201,7 +260,7 @@ def draw_centres(axes: Any, release: Release, letters: Sequence[str]) -> None:
                 textcoords="offset points",
                 ha="center",
                 va="top",
-                size=11.5,
+                size=11.5 * room**0.25,
                 weight="bold",
                 color=INK,
                 path_effects=halo,
@@ -209,12 +268,17 @@ def draw_centres(axes: Any, release: Release, letters: Sequence[str]) -> None:
             )
 
 
-def scale_bar(axes: Any, east: float, north: float, *, km: float = 5.0) -> None:
-    """A bar in the north-east corner; a degree is 111.2 km in both directions at the equator."""
-    end, y = east - 0.008, north - 0.012
-    start = end - km / 111.2
-    axes.plot([start, start, end, end], [y + 0.002, y, y, y + 0.002], color=INK, lw=1.4, zorder=6)
-    axes.annotate(f"{km:g} km", ((start + end) / 2, y + 0.0012), ha="center", size=9.5, color=INK, zorder=6)
+def scale_bar(axes: Any, plane: Plane) -> None:
+    """A bar of a round length in the north-east corner, as long as at the middle of the map."""
+    west, south, east, north = plane.frame
+    degree = METRES * max(0.1, np.cos(np.radians((south + north) / 2)))
+    wanted = (east - west) * degree / 6
+    metres = max(m for m in (n * 10.0**e for e in range(-3, 8) for n in (1, 2, 5)) if m <= max(wanted, 1e-3))
+    end, y, tick = east - 0.025 * (east - west), north - 0.06 * (north - south), 0.01 * (north - south)
+    start = end - metres / degree
+    axes.plot([start, start, end, end], [y + tick, y, y, y + tick], color=INK, lw=1.4, zorder=6)
+    words = f"{metres / 1000:g} km" if metres >= 1000 else f"{metres:g} m"
+    axes.annotate(words, ((start + end) / 2, y + 0.6 * tick), ha="center", size=9.5, color=INK, zorder=6)
 
 
 def coreset_plot(coreset: Coreset, *, lon: str | None = None, lat: str | None = None) -> bytes:
@@ -222,39 +286,10 @@ def coreset_plot(coreset: Coreset, *, lon: str | None = None, lat: str | None = 
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    across, up = two_columns(coreset.columns, lon, lat)
-    x, y = coreset.points[:, across], coreset.points[:, up]
-    lower, upper = (np.array(end) for end in corners(coreset.certificate.domain))
-    width, height = upper[across] - lower[across], upper[up] - lower[up]
-    reach = reach_of(coreset.certificate.domain)
-
+    two_columns(coreset.columns, lon, lat)
     figure = Figure(figsize=(9.6, 9.4), dpi=150, facecolor="white")
     canvas = FigureCanvasAgg(figure)
-    axes = figure.add_axes((0.09, 0.085, 0.885, 0.78))
-    axes.set_facecolor(LAND)
-    axes.set_box_aspect(reach[up] / reach[across])  # as distances are measured
-    heaviest = float(np.abs(coreset.weights).max()) or 1.0
-    largest = float(np.clip(60_000 / len(coreset), 6.0, 420.0))
-    areas = largest * np.abs(coreset.weights) / heaviest
-    for negative in (False, True):
-        shown = (coreset.weights < 0) == negative if negative else coreset.weights > 0
-        if not shown.any():
-            continue
-        look: dict[str, Any] = (
-            {"marker": "x", "c": "#b00020", "lw": 0.9, "alpha": 0.75, "zorder": 3}
-            if negative
-            else {"marker": "o", "c": "#2e6f95", "lw": 0, "alpha": 0.72, "zorder": 2}
-        )
-        least = float(np.clip(20_000 / len(coreset), 1.0, 14.0)) if negative else 1.0
-        axes.scatter(x[shown], y[shown], s=np.maximum(areas[shown], least), rasterized=True, **look)
-    axes.set_xlim(lower[across] - 0.01 * width, upper[across] + 0.01 * width)
-    axes.set_ylim(lower[up] - 0.01 * height, upper[up] + 0.01 * height)
-    axes.set_xlabel(coreset.columns[across], color=QUIET)
-    axes.set_ylabel(coreset.columns[up], color=QUIET)
-    axes.ticklabel_format(useOffset=False)
-    axes.tick_params(colors=QUIET, labelsize=9, length=3)
-    for spine in axes.spines.values():
-        spine.set_color(QUIET)
+    draw_points(figure.add_axes((0.09, 0.085, 0.885, 0.78)), coreset, Plane.of(coreset, lon=lon, lat=lat))
 
     certificate = coreset.certificate
     promise = f"ε = {in_full(certificate.epsilon)}"
@@ -272,10 +307,30 @@ def coreset_plot(coreset: Coreset, *, lon: str | None = None, lat: str | None = 
         linespacing=1.45,
     )
     if certificate.seeded:
-        figure.text(0.975, 0.945, "SEEDED: NOT PRIVATE", size=13, weight="bold", color="#b00020", ha="right")
-    content = io.BytesIO()
-    canvas.print_png(content, metadata={"Software": "Covey"})
-    return content.getvalue()
+        figure.text(0.975, 0.945, SEEDED, size=13, weight="bold", color=ALARM, ha="right")
+    return _png(canvas)
+
+
+def draw_points(axes: Any, coreset: Coreset, plane: Plane) -> None:
+    """Discs by weight, and crosses where it is negative."""
+    x, y = plane.flat(coreset.points).T
+    frame(axes, plane)
+    left, bottom, right, top = plane.frame
+    width, height = right - left, top - bottom
+    if not plane.geographic:
+        across, up = (plane.half[axis] for axis in plane.axes if axis is not None)
+        axes.set_box_aspect(height / up / (width / across))  # as distances are measured
+    heaviest = float(np.abs(coreset.weights).max()) or 1.0
+    largest = float(np.clip(60_000 / len(coreset), 6.0, 420.0))
+    areas = largest * np.abs(coreset.weights) / heaviest
+    positive = {"marker": "o", "c": "#2e6f95", "lw": 0, "alpha": 0.72, "zorder": 2}
+    negative = {"marker": "x", "c": ALARM, "lw": 0.9, "alpha": 0.75, "zorder": 3}
+    small = float(np.clip(20_000 / len(coreset), 1.0, 14.0))
+    for shown, look, least in ((coreset.weights > 0, positive, 1.0), (coreset.weights < 0, negative, small)):
+        if shown.any():
+            axes.scatter(x[shown], y[shown], s=np.maximum(areas[shown], least), rasterized=True, **look)
+    axes.set_xlim(left - 0.01 * width, right + 0.01 * width)
+    axes.set_ylim(bottom - 0.01 * height, top + 0.01 * height)
 
 
 def two_columns(columns: Sequence[str], lon: str | None, lat: str | None) -> tuple[int, int]:

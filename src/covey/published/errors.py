@@ -5,6 +5,7 @@ docs/guide/errors.md says what each number means, docs/reference/release-format.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ from covey.post.errors.doubt import doubtful
 from covey.post.errors.mixture import fit_mixture, likely_places
 from covey.post.errors.quantiles import LEVEL
 from covey.post.errors.sizes import Sizes, cluster_sizes
+from covey.published.ways import KINDS, Unit, distance_of
 
 Interval = tuple[float, float]
 OBJECTIVES: tuple[Objective, ...] = ("k-means", "k-median")
@@ -33,9 +35,10 @@ class Errors(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     level : how often an interval holds. count_scale : of the Laplace noise on the counts that sizes come from, in rows.
     sizes, joint_sizes : an interval for each centre; the joint ones hold all at once. doubtful : whether a centre may
     be only noise. costs : of the released centres, by objective: the estimate and its interval, with columns scaled by
-    the bounds. radii : how far a centre may be from where it would be without noise, in half-widths of the domain; null
-    where its place is not determined. excess : by what part the centres may cost more than those without privacy, if no
-    cluster was missed.
+    the bounds. distances : how far a row is from its centre, the estimate and its interval: "mean_m" in metres on a
+    map; else "mean", or "rms" for k-means, the root mean square, in the units of the data. radii : how far a centre
+    may be from where it would be without noise, in half-widths of the domain; null where its place is not determined.
+    excess : by what part the centres may cost more than those without privacy, if no cluster was missed.
     """
 
     level: float = LEVEL
@@ -44,6 +47,7 @@ class Errors(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     joint_sizes: list[Interval] | None = None
     doubtful: list[bool] | None = None
     costs: dict[str, tuple[float, float, float]] | None = None
+    distances: dict[str, tuple[float, float, float]] | None = None
     radii: list[float | None] | None = None
     excess: float | None = None
 
@@ -57,13 +61,14 @@ class Errors(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """Whether every list has an entry for each centre, every interval its ends in order, and all are possible."""
         lists: Sequence[Sequence[object] | None] = (self.sizes, self.joint_sizes, self.doubtful, self.radii)
         intervals = [*(self.sizes or ()), *(self.joint_sizes or ())]
-        costs = self.costs or {}
+        costs, distances = self.costs or {}, self.distances or {}
         return (
             0 < self.level < 1
             and min(self.count_scale or 0, self.excess or 0) >= 0
             and all(each is None or len(each) == centres for each in lists)
             and all(low <= high for low, high in intervals)
             and all(name in OBJECTIVES and low <= cost <= high for name, (cost, low, high) in costs.items())
+            and all(name in KINDS and 0 <= low <= far <= high for name, (far, low, high) in distances.items())
             and all(each is None or 0 <= each <= 1 for each in self.radii or ())
         )
 
@@ -120,20 +125,27 @@ class Known(NamedTuple):
     not_told: dict[str, str]
 
 
-def from_boxes(boxes: CountedBoxes, centres: Floats) -> Known:
-    """The sizes of clusters and every error that the counts of boxes tell about. Centres and boxes in [-1, 1]^d."""
+def from_boxes(boxes: CountedBoxes, centres: Floats, unit: Unit, objective: str) -> Known:
+    """The sizes of clusters and every error that the counts of boxes tell about. Centres and boxes in [-1, 1]^d.
+
+    objective : that of the centres, which says what distance is told.
+    """
     sizes = cluster_sizes(boxes, centres)
     places = likely_places(boxes, fit_mixture(boxes, centres))
     costs: dict[str, tuple[float, float, float]] = {}
     reasons: dict[str, str] = {}
-    for objective in OBJECTIVES:
-        found = cost_interval(boxes, places, centres, objective)
+    for each in OBJECTIVES:
+        found = cost_interval(boxes, places, centres, each)
         if found.why is None:
-            costs[objective] = (found.cost, found.low, found.high)
+            costs[each] = (found.cost, found.low, found.high)
         else:
-            reasons[f"{objective} cost"] = found.why
+            reasons[f"{each} cost"] = found.why
+    kind = unit.kind(objective)
+    far = distance_of(boxes, places, centres, unit, kind)
+    distances = {kind: (far.cost, far.low, far.high)} if far.why is None and math.isfinite(far.high) else {}
     errors = _of_sizes(sizes, doubtful(boxes, centres, sizes))
-    return Known(sizes.sizes, msgspec.structs.replace(errors, costs=costs or None), reasons)
+    errors = msgspec.structs.replace(errors, costs=costs or None, distances=distances or None)
+    return Known(sizes.sizes, errors, reasons)
 
 
 def from_sizes(sizes: Sizes) -> Known:

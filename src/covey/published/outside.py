@@ -48,17 +48,29 @@ def share_outside(certificate: Certificate) -> Share | None:
     i is the public number of rows less c: one noise, beyond t in one case of ten, moves both in opposite ways.
     Of a sample, of people's capped rows or of rows that zones kept, it is the share among these.
     """
-    found = [certificate.parameters.get(name) for name in ROWS_BY_BOUNDS]
-    numbers = [float(each) for each in found if isinstance(each, int | float) and abs(each) < MOST]
-    if len(numbers) < len(found) or numbers[2] <= 0:
+    counted = _counted(certificate)
+    if counted is None:
         return None
-    inside, outside, scale = numbers
+    inside, outside, scale = counted
     each_row = _stands_for(certificate.parameters.get("sample"))
     fails = 1 - SURE if certificate.neighbours == "replace-one" else (1 - SURE) / 2
     t = each_row * tail(each_row / scale, fails)
     low = _part(max(outside - t, 0.0), inside + t, otherwise=0.0)
     high = _part(max(outside + t, 0.0), max(inside - t, 0.0), otherwise=1.0)
     return Share(min(max(_part(outside, inside, otherwise=low), low), high), low, high)
+
+
+def noise_of_rows(certificate: Certificate) -> float | None:
+    """The deviation of the noise in the number of rows inside and outside, two draws; None if they were not counted."""
+    counted = _counted(certificate)
+    return None if counted is None else 2 * counted[2]
+
+
+def _counted(certificate: Certificate) -> tuple[float, float, float] | None:
+    """The noisy numbers of rows inside and outside, and the scale of their noise."""
+    found = [certificate.parameters.get(name) for name in ROWS_BY_BOUNDS]
+    numbers = [float(each) for each in found if isinstance(each, int | float) and abs(each) < MOST]
+    return None if len(numbers) < len(found) or numbers[2] <= 0 else (numbers[0], numbers[1], numbers[2])
 
 
 def _part(one: float, other: float, *, otherwise: float) -> float:

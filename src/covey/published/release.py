@@ -202,7 +202,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def scale(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The middle and half-width of every column's public range: what distances are measured in."""
+        """The middle of every column's public range, and what distances are measured in (`certificate.scale_of`)."""
         return scale_of(self.certificate.domain)
 
     @property
@@ -222,6 +222,33 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
         except OSError as error:
             raise FormatError(f"release: cannot read {str(path)!r}: {error.strerror}") from None
         return cls.from_json(content)
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """The nearest centre of each of your own rows, as the fit measures; rows outside are moved into the bounds.
+
+        X : an array, a table or a path, in the units of the data; of a table, the columns by their names. Ordinary
+        computation: labels of rows are as private as the rows. Do not publish them.
+        """
+        from covey.fit.assign import predict
+
+        return predict(self, X)
+
+    def to_frame(self) -> Any:
+        """A pandas table with a row for each centre: its place, noisy size, and what is stored of their errors."""
+        from covey.published.frame import frame_of
+
+        return frame_of(self)
+
+    def plot(self, ax: Any = None, *, lon: str | None = None, lat: str | None = None) -> Any:
+        """Draw centres and regions on axes of matplotlib (new ones, if none are given), and return the axes."""
+        from covey.published.draw import plot
+
+        return plot(self, ax, lon=lon, lat=lat)
+
+    def _repr_html_(self) -> str:
+        from covey.published.report import fragment
+
+        return fragment(self)
 
     def to_geojson(self, *, lon: str | None = None, lat: str | None = None) -> dict[str, Any]:
         """The centres as GeoJSON points with their noisy sizes and what is stored of their errors, for any map."""

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from covey.errors import ParameterError
-from covey.geo.clock import told
-from covey.geo.geojson import HIGHEST, METRES, WIDEST, find_axes
+from covey.geo import clock
+from covey.geo.geojson import HIGHEST, WIDEST, find_axes
+from covey.geo.geojson import METRES as DEGREE
 from covey.post.errors.quantiles import LEVEL
 from covey.published.certificate import reach_of
-from covey.text import how_many, listing, plain
+from covey.published.ways import MEAN, METRES, ROOT
+from covey.text import free_name, how_many, listing, plain
 
 if TYPE_CHECKING:
     from covey.published.certificate import Certificate
@@ -21,10 +23,12 @@ if TYPE_CHECKING:
 FEW_COLUMNS = 3  # that a place is told in one by one
 MOST_TOLD = 1e100  # of a number that anybody may have written: no more digits than a line holds
 NOISE = "may be only noise"
+FLATTERED = "Centres that were found on the same counts look a little better than they are."
 NOWHERE = "place not determined"
+OWN = ("cluster", "size", "size_low", "size_high", "doubtful", "radius_m", "kind", "region")  # said of a centre
 
 
-def words_of(release: Release, names: Sequence[str] | None = None) -> list[str]:
+def words_of(release: Release, names: Sequence[str] | None = None, *, scaled: bool = False) -> list[str]:
     """Plain sentences on how far off a release may be. `names` are those of its centres, if not their numbers."""
     share = release.rows_outside
     outside = [str(share)] if share is not None and share.matters else []
@@ -32,7 +36,8 @@ def words_of(release: Release, names: Sequence[str] | None = None) -> list[str]:
         why = not_told(release).get("errors")
         return ([] if why is None else [f"How far off these numbers are cannot be told: {why}."]) + outside
     errors = release.errors
-    return [*_intervals(errors), *doubts(release, names), *_places(errors), *of_costs(release), *outside]
+    costs = of_costs(release, scaled=scaled)
+    return [*_intervals(errors), *doubts(release, names), *_places(errors), *costs, *outside]
 
 
 def units_in_words(certificate: Certificate) -> str:
@@ -69,9 +74,19 @@ def often(level: float) -> str:
     return f"{plain(10 * level)} times in 10"
 
 
+def centre_labels(release: Release) -> list[str]:
+    """What centres are called where nobody named them: by their numbers."""
+    return [str(i) for i in range(len(release.centres))]
+
+
+def hollow(release: Release, i: int) -> bool:
+    """Whether a centre may be only noise."""
+    return release.errors is not None and release.errors.doubtful is not None and release.errors.doubtful[i]
+
+
 def doubts(release: Release, names: Sequence[str] | None = None) -> list[str]:
     """One sentence on centres that may be only noise, if there are any."""
-    labels = names or [str(i) for i in range(len(release.centres))]
+    labels = names or centre_labels(release)
     known = () if release.doubtful is None else release.doubtful
     doubted = [name for name, doubt in zip(labels, known, strict=False) if doubt]
     if not doubted:
@@ -85,26 +100,48 @@ def _places(errors: Errors) -> list[str]:
     return [f"A centre is probably ({often(errors.level)}) as near as is said to where it would be without noise."]
 
 
-def of_costs(release: Release) -> list[str]:
-    """By how much the centres may be worse than without privacy, and what they cost, for their own objective.
+def of_costs(release: Release, *, scaled: bool = False) -> list[str]:
+    """By how much the centres may be worse than without privacy, and how far rows are from them.
 
-    They were found on the same counts, which has to be said. Reruns cannot see what was missed: that too.
+    scaled : what they cost instead, for their own objective. They were found on the same counts, which has to be said.
+    Reruns cannot see what was missed: that too.
     """
     errors, objective = release.errors, release.objective
     if errors is None:
         return []
     lines = [] if errors.excess is None else [f"{excess_words(errors.excess)}."]
+    far = None if scaled else distance_words(release)
     known, why = (errors.costs or {}).get(objective), not_told(release).get(f"{objective} cost")
-    if known is not None:
+    if far is not None:
+        lines.append(f"{far} {FLATTERED}")
+    elif known is not None:
         cost, low, high = known
         lines.append(
             f"The {objective} cost is about {amount(cost)} ({amount(low)} to {amount(high)}; {often(errors.level)}), "
-            f"with half of {_which(release)} range as the unit. Centres that were found on the same counts look a "
-            "little better than they are."
+            f"with half of {_which(release)} range as the unit. {FLATTERED}"
         )
     elif why is not None:
-        lines.append(cost_untold(objective, why))
+        lines.append(cost_untold(f"The {objective} cost", why))
     return lines
+
+
+def distance_words(release: Release) -> str | None:
+    """How far rows are from their centres: in metres on a map, else in the units of the data. None if unknown."""
+    told = (release.errors.distances if release.errors is not None else None) or {}
+    kind = METRES if METRES in told else ROOT if release.objective == "k-means" else MEAN
+    if release.errors is None or kind not in told:
+        return None
+    far = way_words(*told[kind], metres=kind == METRES).removesuffix(")")
+    where = "" if kind == METRES else ", in the units of the data"
+    how = "in root mean square" if kind == ROOT else "on average"
+    return f"A row is {far}; {often(release.errors.level)}) from its centre {how}{where}."
+
+
+def way_words(far: float, low: float | None = None, high: float | None = None, *, metres: bool) -> str:
+    """A mean distance with its interval: 1.32 km (1.28 to 1.36)."""
+    size, name = (1.0, "") if not metres else (1000.0, " km") if far >= 1000 else (1.0, " m")
+    ends = "" if low is None or high is None else f" ({amount(low / size)} to {amount(high / size)})"
+    return f"{amount(far / size)}{name}{ends}"
 
 
 def constraint_words(release: Release) -> list[str]:
@@ -121,14 +158,17 @@ def constraint_words(release: Release) -> list[str]:
     parts = [f"the first {'centre was' if fixed == 1 else f'{fixed} centres were'} given"] if fixed else []
     parts.append(f"{'all others' if fixed else 'centres'} were {', '.join(where)}")
     lines, more = [f"Limits: {'; '.join(parts)}."], limits.get("more_than_found")
+    costs = limits.get("costs")
+    base = costs.get("found") if isinstance(costs, dict) else None
+    whole = base[0] if isinstance(base, list) and base and _is_cost(base[0]) and base[0] > 0 else None
     for name, words in (
         ("fixed alone", "The given places alone"),
         ("anywhere", f"{len(release.centres)} centres anywhere"),
     ):
         told = more.get(name) if isinstance(more, dict) else None
         if isinstance(told, list) and len(told) == 3 and _is_cost(told[0]):
-            known = all(map(_is_cost, told))
-            lines.append(f"{words} {_costs_more(told[0], told[1:] if known else None, release.errors is None)}.")
+            ends = told[1:] if all(map(_is_cost, told)) else None
+            lines.append(f"{words} {_costs_more(told[0], ends, whole, guess=release.errors is None)}.")
     return lines
 
 
@@ -140,23 +180,30 @@ def _is_cost(value: object) -> bool:
     return isinstance(value, int | float) and abs(value) <= MOST_TOLD
 
 
-def _costs_more(cost: float, ends: Sequence[float] | None, guess: bool) -> str:
-    """By how much other centres cost more, or less, with its error. guess : tell it where no error is known."""
-    words = f"would cost {amount(abs(cost))} {'more' if cost > 0 else 'less'}"
+def _costs_more(cost: float, ends: Sequence[float] | None, whole: float | None, *, guess: bool) -> str:
+    """By how much other centres cost more, or less, with its error. guess : tell it where no error is known.
+
+    whole : what these cost, for a share of it; without it, the number as it is measured.
+    """
+
+    def part(value: float) -> str:
+        return amount(abs(value)) if whole is None else f"{plain(100 * abs(value) / whole)}%"
+
+    words = f"would cost {part(cost)} {'more' if cost > 0 else 'less'}"
     if ends is None:
         return f"{words} (error unknown)" if guess else "cannot be compared with these: noise hides their costs"
     if ends[0] <= 0 <= ends[1]:
         return "cannot be told apart from these by their cost"
     low, high = sorted(map(abs, ends))
-    return f"{words} ({amount(low)} to {amount(high)}; {often(LEVEL)})"
+    return f"{words} ({part(low)} to {part(high)}; {often(LEVEL)})"
 
 
 def excess_words(excess: float) -> str:
     return f"Up to {plain(max(100 * excess, 0.1), up=True)}% worse than without privacy, if no cluster was missed"
 
 
-def cost_untold(objective: str, why: str) -> str:
-    return f"The {objective} cost cannot be told: {why}."
+def cost_untold(what: str, why: str) -> str:
+    return f"{what} cannot be told: {why}."
 
 
 def amount(value: float) -> str:
@@ -224,7 +271,7 @@ def radii_in_metres(release: Release, lon: str | None = None, lat: str | None = 
     beyond = any(ends[i] > most for i, most in zip(axes, (WIDEST, HIGHEST), strict=True))
     if radii is None or beyond:
         return None
-    across, up = (float(half[i]) * METRES for i in axes)
+    across, up = (float(half[i]) * DEGREE for i in axes)
     return [
         None if radius is None else radius * max(across * math.cos(math.radians(centre[axes[1]])), up)
         for radius, centre in zip(radii, release.centres, strict=True)
@@ -232,20 +279,21 @@ def radii_in_metres(release: Release, lon: str | None = None, lat: str | None = 
 
 
 def centre_properties(release: Release, lon: str | None = None, lat: str | None = None) -> list[dict[str, Any]]:
-    """What a map says of each centre; what is not known is left out."""
+    """What a map says of each centre; what is not known is left out. A column that is called so gets an underscore."""
     errors, metres = release.errors, radii_in_metres(release, lon, lat)
     found = []
     for i, centre in enumerate(release.centres):
-        each: dict[str, Any] = {**dict(zip(release.columns, centre, strict=True)), "cluster": i}
-        each |= {column.partition(" ")[2]: words for column, words in told(release.columns, centre).items()}
+        own: dict[str, Any] = {"cluster": i}
+        own |= {column.partition(" ")[2]: words for column, words in clock.told(release.columns, centre).items()}
         if release.sizes is not None:
-            each["size"] = round(release.sizes[i])
+            own["size"] = round(release.sizes[i])
         if errors is not None and errors.sizes is not None:
-            each |= {"size_low": math.floor(errors.sizes[i][0]), "size_high": math.ceil(errors.sizes[i][1])}
+            own |= {"size_low": math.floor(errors.sizes[i][0]), "size_high": math.ceil(errors.sizes[i][1])}
         if errors is not None and errors.doubtful is not None:
-            each["doubtful"] = errors.doubtful[i]
+            own["doubtful"] = errors.doubtful[i]
         radius = None if metres is None else metres[i]
         if radius is not None:
-            each["radius_m"] = math.ceil(radius)
-        found.append(each)
+            own["radius_m"] = math.ceil(radius)
+        names = [free_name(name, OWN) for name in release.columns]
+        found.append({**dict(zip(names, centre, strict=True)), **own})
     return found

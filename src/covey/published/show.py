@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from covey.text import number, paragraph, show_table
+from covey.text import number, paragraph, printable, show_table
 
 if TYPE_CHECKING:
     from covey.published.release import Release
@@ -14,15 +14,16 @@ if TYPE_CHECKING:
 AT_AN_END = 0.02  # of a column's range: a centre this near to its end is taken to be there
 
 
-def show_release(release: Release) -> None:
-    """Everything about a release that a person wants to know, on stdout."""
+def show_release(release: Release, *, scaled: bool = False) -> None:
+    """Everything about a release that a person wants to know, on stdout. scaled : costs as they are measured."""
     from covey.published.sentences import constraint_words, units_in_words
 
     certificate = release.certificate
     chosen = certificate.parameters.get("chosen")
     algorithm = certificate.algorithm + (f" ({chosen})" if chosen else "")
-    sys.stdout.write(f"{release.objective} by {algorithm}: {len(release.centres)} centres to publish\n\n")
-    show_centres(release)
+    what = printable(f"{release.objective} by {algorithm}: {len(release.centres)} centres to publish")
+    sys.stdout.write(f"{what}\n\n")
+    show_centres(release, scaled=scaled)
     if limits := constraint_words(release):
         sys.stdout.write(f"\n{paragraph(' '.join(limits))}\n")
     outside = release.rows_outside
@@ -60,13 +61,15 @@ def _columns_at_an_end(release: Release) -> list[str]:
     ]
 
 
-def show_centres(release: Release, *, unit: str = "rows", names: Sequence[str] | None = None) -> None:
+def show_centres(
+    release: Release, *, unit: str = "rows", names: Sequence[str] | None = None, scaled: bool = False
+) -> None:
     """The centres of a release and their noisy sizes, as a table, and how far off they may be."""
     from covey.geo.clock import AXES, hand, told
-    from covey.published.sentences import NOISE, places_in_words, sizes_in_words, words_of
+    from covey.published.sentences import NOISE, centre_labels, places_in_words, sizes_in_words, words_of
 
     lower, upper = corners(release.certificate.domain)
-    labels = names or [str(i) for i in range(len(release.centres))]
+    labels = names or centre_labels(release)
     columns: dict[str, Sequence[str]] = {"centre": labels}
     for i, (name, low, high) in enumerate(zip(release.columns, lower, upper, strict=True)):
         circle = hand(name)
@@ -81,7 +84,7 @@ def show_centres(release: Release, *, unit: str = "rows", names: Sequence[str] |
     if release.doubtful is not None and release.doubtful.any():
         columns["remark"] = [NOISE if doubt else "" for doubt in release.doubtful]
     show_table(list(columns), list(zip(*columns.values(), strict=True)), right=right)
-    if words := words_of(release, names):
+    if words := words_of(release, names, scaled=scaled):
         sys.stdout.write(f"\n{paragraph(' '.join(words))}\n")
 
 

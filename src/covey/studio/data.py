@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.errors import ParameterError
-from covey.geo.areas import WORLD
-from covey.geo.geojson import find_axes
 from covey.geo.metric import measured
 from covey.private.tables.frames import open_table
 from covey.public import Ball, Bounds, Box, Domain, Person
+from covey.published.plane import Plane, drawn_axes
 from covey.published.show import corners
 from covey.studio.settings import ROW
 
@@ -61,11 +60,22 @@ class Opened:
             return [low for low, _ in self.bounds.ranges], [high for _, high in self.bounds.ranges]
         return corners(self.domain.describe())
 
+    @property
+    def plane(self) -> Plane:
+        """The columns that are drawn, between their public ends."""
+        lower, upper = self.corners()
+        return Plane(
+            columns=self.columns,
+            lower=lower,
+            upper=upper,
+            half=self.domain.unit.tolist(),
+            axes=self.axes,
+            geographic=self.geographic,
+        )
+
     def flat(self, points: Any) -> NDArray[np.float64]:
         """The two coordinates of (n, d) points that are drawn."""
-        table = np.asarray(points, dtype=np.float64).reshape(-1, self.domain.dimension)
-        east, north = self.axes
-        return np.stack([table[:, east], np.zeros(len(table)) if north is None else table[:, north]], axis=1)
+        return self.plane.flat(points)
 
     def full(self, points: Sequence[Sequence[float]], *, name: str) -> list[list[float]]:
         """Points as a client gives them, (x, y) of a map or one number per column, in the order of the columns."""
@@ -110,7 +120,7 @@ def open_data(
     table.check_numeric(domain.columns if table.names is not None else None)
     if person.column is not None:
         table.check_person(person.column)
-    axes, geographic = map_axes(domain, lon=lon, lat=lat)
+    axes, geographic = drawn_axes(domain.names, *corners(domain.describe()), lon=lon, lat=lat)
     return Opened(
         source=source,
         name=name,
@@ -123,20 +133,6 @@ def open_data(
         missing=missing,
         scale=scale,
     )
-
-
-def map_axes(domain: Domain, *, lon: str | None, lat: str | None) -> tuple[tuple[int, int | None], bool]:
-    """Which columns are drawn, and whether they are longitude and latitude: by their names, within the world's ends."""
-    try:
-        east, north = find_axes(domain.names, lon, lat)
-    except ParameterError:
-        if lon is not None or lat is not None:
-            raise
-        return (0, 1 if domain.dimension > 1 else None), False
-    on_earth = all(
-        abs(domain.middle[axis]) + domain.half[axis] <= most for axis, most in zip((east, north), WORLD, strict=True)
-    )
-    return (east, north), on_earth
 
 
 def declared_box(columns: Sequence[str] | None, lower: Sequence[float], upper: Sequence[float]) -> Box:

@@ -16,16 +16,14 @@ import msgspec
 
 from covey.errors import DataError
 from covey.files import write_whole
-from covey.geo.geojson import feature_collection
 from covey.published.coreset.coreset import Coreset
 from covey.published.errors import Errors
+from covey.published.export import shapes
 from covey.published.release import Release, WeightedPoints
-from covey.published.sentences import centre_properties
+from covey.published.report import letters, report
 from covey.studio.data import Opened
 from covey.studio.refusals import Refusal
-from covey.studio.report import report
 from covey.studio.settings import new_id
-from covey.studio.view import regions
 
 FILES = {"release.json": "release", "release.geojson": "geojson", "report.html": "report"}
 TYPES = {"release.json": "application/json", "release.geojson": "application/geo+json", "report.html": "text/html"}
@@ -57,8 +55,16 @@ class Publications:
             raise DataError(f"out: the folder of publications cannot be written to: {error.strerror}") from None
         contents = {
             "release.json": release.to_json(),
-            "release.geojson": json.dumps(geojson(release, data), indent=2).encode(errors="replace"),
-            "report.html": report(release, coreset, data, name=name, level=level, meaning=meaning),
+            "release.geojson": json.dumps(shapes(release, data.plane), indent=2).encode(errors="replace"),
+            "report.html": report(
+                release,
+                data.plane,
+                name=name,
+                about=f"{len(release.centres)} centres ({release.objective}) of {data.name}, privacy level “{level}”",
+                coreset=coreset,
+                meaning=meaning,
+                labels=[letters(i) for i in range(len(release.centres))],
+            ),
         }
         certificate = release.certificate
         entry = {
@@ -114,18 +120,6 @@ def complete(release: Release, coreset: Coreset, errors: Errors | None) -> Relea
 
 def files_of(key: str) -> list[dict[str, str]]:
     return [{"name": name, "kind": kind, "url": f"api/publications/{key}/{name}"} for name, kind in FILES.items()]
-
-
-def geojson(release: Release, data: Opened) -> dict[str, Any]:
-    """Centres as points and regions as polygons. Of data that is not geographic, the two columns that are drawn."""
-    properties = [{**each, "kind": "centre"} for each in centre_properties(release, *data.map_names)]
-    document = feature_collection([(x, y) for x, y in data.flat(release.centres).tolist()], properties)
-    for region in regions(release, data)["features"]:
-        region["properties"] = {"kind": "region", "cluster": region["properties"]["centre"]}
-        document["features"].append(region)
-    certificate = release.certificate
-    notes = {"epsilon": certificate.epsilon, "statement": certificate.statement, "geographic": data.geographic}
-    return document | {"covey": notes}
 
 
 def _read(path: Path) -> dict[str, Any] | None:

@@ -76,13 +76,7 @@ class Studio:
     def _open(self, source: Any, bounds: Any, name: str, dataset: str | None) -> None:
         settings = self.settings
         chosen = dataset or settings.dataset or "data"
-        opened = open_data(
-            source,
-            bounds=bounds,
-            name=name,
-            dataset=chosen,
-            **settings.declared,
-        )
+        opened = open_data(source, bounds=bounds, name=name, dataset=chosen, **settings.declared)
         with self._lock:
             zones = self._zones_for(opened)
             if self._job is not None and self._job.running:

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.fit.slider import LevelSet
-from covey.geo.borders import region_features
 from covey.published.levels.words import anyone
 from covey.published.release import Release
+from covey.published.report import heaviest_first
 from covey.published.sentences import not_told, words_of
 from covey.studio.data import Opened
 from covey.studio.places import Places
@@ -89,13 +89,6 @@ class Views:
         }
 
 
-def heaviest_first(weights: NDArray[np.float64], most: int) -> NDArray[np.intp]:
-    """The places of the heaviest weights, in their own order; all of them if there are few."""
-    if len(weights) <= most:
-        return np.arange(len(weights))
-    return np.sort(np.argpartition(-weights, most)[:most])
-
-
 def rounded(points: NDArray[np.float64], data: Opened) -> NDArray[np.float64]:
     """Coordinates to a ten-millionth of their range: what a screen can show, in half the bytes."""
     table = points.copy()
@@ -109,10 +102,4 @@ def rounded(points: NDArray[np.float64], data: Opened) -> NDArray[np.float64]:
 
 def regions(release: Release, data: Opened) -> dict[str, Any]:
     """Voronoi regions as GeoJSON. Of more or fewer than two columns there are none to draw: the list is empty."""
-    east, north = data.axes
-    features: list[dict[str, Any]] = []
-    if data.domain.dimension == 2 and north is not None:
-        lower, upper = data.corners()
-        ends = [[side[east], side[north]] for side in (lower, upper)]
-        features = region_features(data.flat(release.centres), *ends, reach=data.domain.reach[[east, north]])
-    return {"type": "FeatureCollection", "features": features}
+    return {"type": "FeatureCollection", "features": data.plane.regions(release.centres)}

@@ -10,9 +10,9 @@ from typing import Any
 
 from covey.checks import positive
 from covey.errors import ParameterError
+from covey.geo.geojson import METRES as DEGREE
 from covey.geo.geojson import find_axes, is_map
 from covey.public import Box
-from covey.published.sentences import METRES as DEGREE
 from covey.text import aligned, paragraph
 from covey.theory.forecast import LEAST, WISHES, Answer, Expected, Forecast, forecast, smallest_epsilon, smallest_n
 from covey.theory.limits import Bound, clustering_floor, pure_clustering_floor

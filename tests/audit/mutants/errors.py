@@ -36,6 +36,13 @@ MUTANTS = (
         "::test_where_nothing_stands_out_all_rows_are_one_box_with_the_noise_of_their_number",
     ),
     mutant(
+        "number-of-rows-exact",
+        "how far a row is on average is told as if the noisy number of rows were exact",
+        "post.errors.costs:_estimate",
+        {"for each in (0.0, mean)": "for each in (0.0, 0.0 * mean)"},
+        killer=ERRORS + "test_mean_interval.py::test_intervals_of_a_mean_hold_nine_times_in_ten",
+    ),
+    mutant(
         "joint-read-as-single",
         "intervals that are said to hold all at once are those that hold one by one",
         "post.errors.sizes:Sizes.joint",

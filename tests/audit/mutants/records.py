@@ -230,6 +230,22 @@ MUTANTS = (
         killer=MISSING + "test_a_person_more_changes_nobody_elses_rows_and_one_entry_of_the_tally",
     ),
     mutant(
+        "date-that-raises",
+        "a day that no calendar has is an error: it tells that somebody has written one",
+        "private.tables.dates:_of_text",
+        {"except ValueError:\n        return -1": "except ValueError:\n        raise"},
+        killer="unit/private/test_dates.py::test_text_is_read_as_iso_8601_by_the_clock_that_it_shows",
+        dies_of=("ValueError",),
+    ),
+    mutant(
+        "dates-cast-together",
+        "texts of dates are made valid together: one cell that is no text decides on all that are read with it",
+        "private.tables.dates:_of_texts",
+        {"known = cells.dictionary_encode()": "known = cells.cast(pa.string()).dictionary_encode()"},
+        killer="unit/private/test_dates.py::test_nothing_raises_because_of_a_cell_and_no_other_cell_changes",
+        dies_of=("ArrowInvalid",),
+    ),
+    mutant(
         "coverage-of-32-bits",
         "counts of coverage overflow beyond two thousand million rows",
         "private.covers:Runs.counts",

@@ -302,7 +302,7 @@ def test_zones_of_people_are_of_the_rows_that_are_left():
     asked = ASKED | {"epsilon": 1, "zones": HOME}
     book = Ledger.memory(dataset="trips", epsilon=10, person="driver")
     fit(trips, **asked, ledger=book, person="driver")
-    with pytest.raises(ParameterError, match="or with another missing= of people"):
+    with pytest.raises(ParameterError, match="or with people of another missing="):
         fit(trips, **asked, ledger=book, person="driver", missing="drop")
     fit(trips, **asked, ledger=book.converting(), person="driver", missing="drop")
     assert zone_totals(book) == {"zone 1": 1.25}

@@ -213,7 +213,10 @@ def test_costs_are_those_of_the_coreset(covey, made):
     text = covey("query", "coreset.parquet", "--centers", "sites.csv", "--objective", "k-median")
     assert text.code == 0
     assert "north" in text.out
-    assert "k-median cost (noisy)" in text.out
+    assert "mean distance (noisy)" in text.out
+    assert "k-median cost" not in text.out
+    scaled = covey("query", "coreset.parquet", "--centers", "sites.csv", "--objective", "k-median", "--scaled")
+    assert "k-median cost (noisy)" in scaled.out
     assert "differentially private" in text.out
     assert "admissible" not in text.out
 
@@ -268,7 +271,7 @@ def test_two_depots_and_where_the_third_goes(covey, limits, objective):
     assert "Limits: the first 2 centres were given; all others were found, outside 1 forbidden polygon." in words
     assert "The given places alone would cost" in words
     assert "fixed alone" in done.out
-    assert "mean way (noisy)" in done.out
+    assert "mean distance (noisy)" in done.out
     assert "no: " not in done.out  # what stands may stand
 
 

@@ -70,7 +70,7 @@ def test_what_was_asked_for_is_stored(covey):
 
 def test_a_coreset_says_how_far_off_its_own_centres_are(covey):
     usual = ("coreset", "trips.csv", "--epsilon", "2", "-k", "2", *BOUNDS, "--out", "x.json", "--force")
-    assert "Its own 2 centres, for example: The k-means cost is about" in " ".join(covey(*usual).split())
+    assert "Its own 2 centres, for example: A row is" in " ".join(covey(*usual).split())
     assert "if no cluster was missed" in " ".join(covey(*usual, "--errors", "full").split())
     assert "Its own" not in covey(*usual, "--errors", "none")
 
@@ -98,5 +98,6 @@ def test_where_noise_hides_a_cost_no_number_is_shown(covey):
 
 def test_a_coreset_whose_noise_is_not_known_says_so(covey):
     printed = covey("query", "few.json", "--centers", "sites.csv")
-    assert printed.count("(error unknown)") == 6  # of three costs, and of three ways
+    assert printed.count("(error unknown)") == 3
+    assert covey("query", "few.json", "--centers", "sites.csv", "--scaled").count("(error unknown)") == 6  # costs too
     assert "is not known" in printed

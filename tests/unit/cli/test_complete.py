@@ -29,6 +29,7 @@ def test_algorithms_and_methods_complete():
     assert offered("fit", "--algorithm", "gr") == ["grid"]
     assert offered("coreset", "--method", "n") == ["net"]
     assert "covey:grid" in offered("bench", "utility", "--system", "covey:")
+    assert offered("audit", "--algorithm", "gr") == ["grid"]
 
 
 def test_data_sets_of_a_ledger_complete(tmp_path):
@@ -47,6 +48,7 @@ def test_without_a_ledger_in_order_nothing_is_offered(tmp_path):
 def test_sets_of_the_benchmark_complete_in_a_list():
     assert offered("bench", "utility", "--sets", "") == [each.name for each in UTILITY]
     assert offered("bench", "utility", "--sets", "s1,bir") == ["s1,birch2"]
+    assert offered("bench", "data", "fetch", "bir") == ["birch1", "birch2"]
 
 
 def test_files_and_folders_are_left_to_the_shell():
@@ -58,7 +60,7 @@ def test_files_and_folders_are_left_to_the_shell():
 
 def test_every_name_in_the_tables_is_one_of_the_commands():
     parameters = [parameter for command in everything(cli) for parameter in command.params]
-    assert set(NAMES) <= {name for parameter in parameters for name in parameter.opts}
+    assert set(NAMES) <= {name for each in parameters for name in (*each.opts, each.metavar)}
     assert {"FILE", "DATA", "DIR", "CORESET", "TRACK"} <= {each.metavar for each in parameters} & set(PATHS)
 
 

@@ -14,7 +14,7 @@ places = st.lists(st.tuples(coordinates, coordinates), min_size=1, max_size=50)
 
 
 def area(corners: list[tuple[float, float]]) -> float:
-    x, y = np.array(corners or [(0, 0)]).T
+    x, y = np.array(corners if len(corners) else [(0, 0)]).T
     return float(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2
 
 
@@ -41,9 +41,24 @@ def test_of_equal_centres_the_first_has_the_region():
 
 def test_regions_are_measured_with_scaled_columns():
     """A box twice as wide as high: the border between centres at its quarters is its middle."""
-    features = region_features([[2.5, 1.0], [7.5, 1.0]], [0, 0], [10, 2])
+    features = region_features([[2.5, 1.0], [7.5, 1.0]], [0, 0], [10, 2], [5, 1])
     xs = [{x for x, _ in each["geometry"]["coordinates"][0]} for each in features]
     assert xs == [{0.0, 5.0}, {5.0, 10.0}]
     assert [each["properties"]["centre"] for each in features] == [0, 1]
     ring = features[0]["geometry"]["coordinates"][0]
     assert ring[0] == ring[-1]
+
+
+def test_regions_are_within_the_bounds_whatever_distances_are_measured_in():
+    """Measured in equal units, a box that is wider than high is cut where both centres are equally far."""
+    features = region_features([[1.0, 0.5], [2.0, 1.5]], [0, 0], [10, 2], [1, 1])
+    rings = [np.array(each["geometry"]["coordinates"][0]) for each in features]
+    assert sum(map(area, rings)) == pytest.approx(20.0)
+    assert all((ring >= 0).all() and (ring <= [10, 2]).all() for ring in rings)
+    [(x, y)] = {tuple(each) for each in rings[0].round(9).tolist()} & {(2.5, 0.0)}
+    assert np.hypot(x - 1, y - 0.5) == pytest.approx(np.hypot(x - 2, y - 1.5))
+
+
+def test_a_centre_beyond_the_bounds_has_what_is_nearest_to_it():
+    features = region_features([[-3.0, 1.0], [9.0, 1.0]], [0, 0], [10, 2], [5, 1])
+    assert max(x for x, _ in features[0]["geometry"]["coordinates"][0]) == pytest.approx(3.0)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from covey import Ball, Box, Coreset, KMeans, ParameterError, PrivateCoreset, Release
+from covey.errors import FormatError
 from covey.fit.fit import fit
 from covey.fit.slider import fit_levels
 from covey.geo.metric import measured
@@ -156,7 +157,10 @@ def test_levels_keep_the_metric(rows):
     assert abs(release.centres[0][1] - release.centres[1][1]) > 0.06
     assert (np.abs(again.boxes(4).points) <= again.domain.reach).all()
     old = to_json(fit_levels(rows.to_numpy(), bounds=Box((-74.1, -73.9), (40.7, 40.9)), random_state=0))
-    assert from_json(old.replace(b'"scale":null,', b"")).domain.scale is None
+    assert from_json(old).domain.scale is None
+    assert from_json(old.replace(b'"scale":[1.0,1.0]', b'"scale":null')).domain.scale is None
+    with pytest.raises(FormatError, match="scale"):
+        from_json(to_json(levels).replace(b'"scale":[', b'"scale":[-2,'))
 
 
 def test_coresets_of_another_metric_are_not_merged(rows):

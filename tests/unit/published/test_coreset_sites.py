@@ -300,15 +300,25 @@ def test_the_mean_way_has_an_interval_where_noise_is_known():
     assert way.low < 0.1 * np.sqrt(np.pi / 2) * 111_320 < way.high  # the mean of a round normal cloud
 
 
-@pytest.mark.parametrize("columns", [("x", "y"), ("lon", "age", "lat"), ("lon",)])
-def test_what_is_no_map_has_no_metres(columns):
+@pytest.mark.parametrize(("objective", "power"), [("k-median", 1), ("k-means", 2)])
+@pytest.mark.parametrize("columns", [("x", "y"), ("lon",), ("age", "height", "lat")])
+def test_what_is_no_map_is_told_in_the_units_of_the_data(columns, objective, power):
     coreset = points(1, columns=columns)
-    assert coreset.mean_way([[0.0] * len(columns)]) is None
+    norms = np.linalg.norm(coreset.points, axis=1)
+    way = coreset.mean_way([[0.0] * len(columns)], objective=objective)
+    assert way.cost == pytest.approx((coreset.weights @ norms**power / coreset.total) ** (1 / power))
+
+
+def test_a_map_with_other_columns_is_told_in_metres_over_the_map():
+    coreset = points(1, columns=("lon", "age", "lat"))
+    metres = 111_320 * np.linalg.norm(coreset.points[:, [0, 2]], axis=1)
+    way = coreset.mean_way([[0.0, 0.5, 0.0]])
+    assert way.cost == pytest.approx(coreset.weights @ metres / coreset.total, rel=1e-3)
 
 
 def test_metres_need_degrees_and_rows():
     utm = certificate([0.0, 0.0], [50_000.0, 50_000.0])
     wide = Coreset([[100.0, 200.0]], [3.0], columns=["lon", "lat"], certificate=utm)
-    assert wide.mean_way([[0.0, 0.0]]) is None
+    assert wide.mean_way([[100.0, 0.0]]).cost == pytest.approx(200.0)
     empty = Coreset([[0.1, 0.2]], [-3.0], columns=["lon", "lat"], certificate=certificate())
     assert empty.mean_way([[0.0, 0.0]]) is None

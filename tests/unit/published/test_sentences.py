@@ -12,11 +12,14 @@ from covey import Box, Release
 from covey.fit.fit import fit
 from covey.published.draw import COLOURS, draw_centres, draw_places, draw_sizes, marks
 from covey.published.errors import Errors
+from covey.published.plane import Plane
 from covey.published.sentences import (
     NOWHERE,
     centre_properties,
     constraint_words,
+    distance_words,
     excess_words,
+    of_costs,
     places_in_words,
     size_words,
     sizes_in_words,
@@ -28,6 +31,7 @@ KNOWN = Errors(
     joint_sizes=[(3900.0, 4300.0), (-30.0, 80.0)],
     doubtful=[False, True],
     costs={"k-means": (1234.5, 1200.0, 1270.0)},
+    distances={"mean_m": (1312.0, 1280.0, 1344.0)},
     radii=[0.05, None],
     excess=0.05,
 )
@@ -61,13 +65,36 @@ def test_words_say_what_is_stored(release):
         "Centre 1 may be only noise.",
         "A centre is probably (9 times in 10) as near as is said to where it would be without noise.",
         "Up to 5% worse than without privacy, if no cluster was missed.",
-        "The k-means cost is about 1,234 (1,200 to 1,270; 9 times in 10), with half of each column's range as the "
-        "unit. Centres that were found on the same counts look a little better than they are.",
+        "A row is 1.312 km (1.28 to 1.344; 9 times in 10) from its centre on average. Centres that were found on the "
+        "same counts look a little better than they are.",
     ]
 
 
+def test_the_scaled_cost_is_told_on_request_and_where_no_distance_is_known(release):
+    said = (
+        "The k-means cost is about 1,234 (1,200 to 1,270; 9 times in 10), with half of lat's range as the unit. "
+        "Centres that were found on the same counts look a little better than they are."
+    )
+    assert of_costs(release, scaled=True)[-1] == said
+    old = msgspec.structs.replace(release, errors=msgspec.structs.replace(KNOWN, distances=None))
+    assert old.words[-1] == said
+
+
+@pytest.mark.parametrize(
+    ("objective", "words"),
+    [
+        ("k-means", "A row is 2.5 (2.25 to 2.75; 9 times in 10) from its centre in root mean square, in the units"),
+        ("k-median", "A row is 1.5 (1.25 to 1.75; 9 times in 10) from its centre on average, in the units"),
+    ],
+)
+def test_elsewhere_distances_are_in_the_units_of_the_data(release, objective, words):
+    told = {"mean": (1.5, 1.25, 1.75), "rms": (2.5, 2.25, 2.75)}
+    known = msgspec.structs.replace(KNOWN, distances=told)
+    assert distance_words(msgspec.structs.replace(release, errors=known, objective=objective)).startswith(words)
+
+
 def test_what_cannot_be_told_is_said_with_its_reason(release):
-    few = msgspec.structs.replace(release, errors=msgspec.structs.replace(KNOWN, costs=None))
+    few = msgspec.structs.replace(release, errors=msgspec.structs.replace(KNOWN, costs=None, distances=None))
     few = untold(few, **{"k-means_cost": "there are too few rows for this level of privacy"})
     assert few.words[-1] == "The k-means cost cannot be told: there are too few rows for this level of privacy."
     nothing = untold(msgspec.structs.replace(release, errors=None), errors="no counts")
@@ -88,6 +115,11 @@ def test_limits_are_told_with_what_they_cost(release):
         "Limits: the first centre was given; all others were found, outside 2 forbidden polygons.",
         "The given places alone would cost 50 more (40 to 60; 9 times in 10).",
         "2 centres anywhere would cost 10 less (8 to 12; 9 times in 10).",
+    ]
+    shares = constraint_words(limited(release, fixed=1, costs={"found": [200.0, 190.0, 210.0]}, more_than_found=more))
+    assert shares[1:] == [
+        "The given places alone would cost 25% more (20% to 30%; 9 times in 10).",
+        "2 centres anywhere would cost 5% less (4% to 6%; 9 times in 10).",
     ]
     same = {"anywhere": [-10.0, -12.0, 8.0]}
     assert constraint_words(limited(release, candidates=1200, allowed_polygons=1, more_than_found=same)) == [
@@ -198,10 +230,11 @@ def test_the_table_marks_places_and_doubts(release, capsys):
 def test_a_drawing_has_rings_whiskers_and_hollow_discs(release, monkeypatch):
     monkeypatch.setattr("covey.fit.rehearse.rehearsed", lambda _: pytest.fail("a rerun"))
     axes = Figure().add_subplot()
-    draw_places(axes, release)
+    plane = Plane.of(release)
+    draw_places(axes, release, plane)
     rings = [each for each in axes.patches if isinstance(each, Ellipse)]
     assert {(round(each.width, 6), round(each.height, 6)) for each in rings} == {(0.01321, 0.01)}  # of equal metres
-    draw_centres(axes, release, "AB")
+    draw_centres(axes, release, plane, "AB")
     faces = [tuple(each.get_facecolor()[0][:3]) for each in axes.collections]
     assert faces[1] == (1.0, 1.0, 1.0) != faces[0]
     panel = Figure().add_subplot()
@@ -210,7 +243,7 @@ def test_a_drawing_has_rings_whiskers_and_hollow_discs(release, monkeypatch):
     assert "Hollow: may be only noise" in marks(release)
     bare = msgspec.structs.replace(release, errors=None)
     assert marks(bare) == ""
-    draw_places(panel, bare)
+    draw_places(panel, bare, plane)
     assert not panel.patches
     assert len(COLOURS) > 2
     assert sizes_in_words(bare) == ["4,120", "24"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 
 from covey.bench.harness import Results, Row, markdown_table
@@ -119,10 +120,11 @@ def runs(results: Results) -> str:
 def measured(results: Results) -> str:
     """Which commit measured what, and when."""
     found: dict[str, dict[str, list[str]]] = {}
+    parts = Counter((row["figure"], row["algorithm"]) for row in results["measured"])
     for row in results["measured"]:
         names = found.setdefault(row["measured"], {}).setdefault(FIGURES.get(row["figure"], row["figure"][-1]), [])
         name = row["algorithm"] or ("baseline" if "kmeans" in row["figure"] else "all")
-        names.append(name)
+        names.append(name if parts[row["figure"], row["algorithm"]] == 1 else f"{name} ({row['cells']} cells)")
     rows = [
         [*when.split(maxsplit=1), figure, "; ".join(dict.fromkeys(names))]
         for when, by_figure in sorted(found.items())

@@ -76,9 +76,9 @@ def priced(
     if bound is not None and bound.of != (None if zones is None else zones.of) and not converting:
         raise ParameterError(
             "zones",
-            f"data set '{dataset}' was charged with other zones, or none, before, or in other columns or bounds, or with "
-            "another missing= of people: what their rows were promised would no longer be the sum of its releases. Give the same, or accept it with "
-            "`Ledger.converting`; `Ledger.datasets` then tells the raised totals",
+            f"data set '{dataset}' was charged with other zones, or none, before, or in other columns or bounds, or "
+            "with people of another missing=: what was promised there would no longer be the sum of its releases. "
+            "Give the same, or accept it with `Ledger.converting`; `Ledger.datasets` then tells the raised totals",
         )
     if zones is None:
         return Price(_units(meant))

@@ -44,18 +44,38 @@ def cost_interval(
     boxes: CountedBoxes, places: Places, centres: Floats, objective: Objective, *, level: float = LEVEL
 ) -> Cost:
     """The cost of the rows for given centres, or why it cannot be told."""
-    found = _estimate(boxes, places, lambda points: what_is_paid(points, centres, objective), level=level)
+
+    def pay(points: Floats) -> Floats:
+        return what_is_paid(points, centres, objective)
+
+    found = _estimate(boxes, places, pay, level=level)
+    return _told(found, _why(boxes, found, pay, len(centres)))
+
+
+def mean_interval(boxes: CountedBoxes, places: Places, pay: Pay, k: int, *, level: float = LEVEL) -> Cost:
+    """What a row pays on average for k centres, or why that cannot be told.
+
+    The number of rows comes from the same noisy counts as the cost. To first order the mean m of n rows is off by the
+    sum of noise·(paid - m)/n over boxes: in a box whose rows pay the mean, noise moves cost and number alike.
+    """
+    found = _estimate(boxes, places, pay, level=level)
+    why = _why(boxes, found, pay, k)
+    if why is not None:
+        return Cost(found.cost / boxes.rows if boxes.rows > 0 else math.nan, math.nan, math.nan, why)
+    mean, half = found.cost / boxes.rows, found.half_of_rows / boxes.rows
+    return Cost(mean, max(mean - half, 0.0), mean + half)
+
+
+def _why(boxes: CountedBoxes, found: _Estimate, pay: Pay, k: int) -> str | None:
+    """What keeps a cost from being told, if anything does."""
     sure = _sure(boxes)
-    why = None
-    if _too_few(boxes, len(centres)):
-        why = FEW
-    elif _decided_within(boxes, found.even, centres, objective):
-        why = COARSE
-    elif found.half > WIDEST * min(found.cost, 1.15 * float(sure @ found.paid)):
-        why = WIDE
-    elif abs(found.edge) > ON_EDGE * found.cost:
-        why = COARSE
-    return _told(found, why)
+    if _too_few(boxes, k):
+        return FEW
+    if float(sure @ pay(boxes.points)) < (1 - WITHIN) * float(sure @ found.even):
+        return COARSE
+    if found.half > WIDEST * min(found.cost, 1.15 * float(sure @ found.paid)):
+        return WIDE
+    return COARSE if abs(found.edge) > ON_EDGE * found.cost else None
 
 
 def difference_interval(
@@ -78,6 +98,7 @@ def difference_interval(
 class _Estimate(NamedTuple):
     cost: float
     half: float  # of its interval
+    half_of_rows: float  # of the interval of what a row pays, times their number
     paid: Floats  # by a row of each box, by the mixture
     even: Floats  # and if rows were spread evenly
     edge: float  # what rows would pay more if all in boxes at the domain's edge sat on it
@@ -92,15 +113,23 @@ def _estimate(boxes: CountedBoxes, places: Places, pay: Pay, *, level: float) ->
     paid = add_up(places.box, places.parts * pay(places.points), len(boxes.counts))
     cost = float(boxes.counts @ paid)
     even, spread = _evenly(boxes, pay)
-    noise = boxes.variances * paid**2
-    variance = float(noise.sum()) + (UNEVEN * (float(boxes.counts @ even) - cost)) ** 2
+    variance = (UNEVEN * (float(boxes.counts @ even) - cost)) ** 2
     variance += PLACE * max(float((boxes.counts**2 - boxes.variances) @ spread**2), 0.0)
     variance += (TOGETHER * float(boxes.counts @ spread)) ** 2
     edge = _on_the_edge(boxes, paid, pay)
     variance += (EDGE * edge) ** 2
+    mean = cost / boxes.rows if boxes.rows > 0 else 0.0
+    half, half_of_rows = (
+        _half(boxes.variances * np.square(paid - each), variance, level=level) for each in (0.0, mean)
+    )
+    return _Estimate(cost, half, half_of_rows, paid, even, edge)
+
+
+def _half(noise: Floats, other: float, *, level: float) -> float:
+    """The half-width of an interval: of noise with these variances, in one box each, and of another deviation."""
+    variance = float(noise.sum()) + other
     draws = variance**2 / max(float(np.square(noise).sum()), 1e-300)
-    half = float(deviations(level, np.array([draws]))[0]) * variance**0.5
-    return _Estimate(cost, half, paid, even, edge)
+    return float(deviations(level, np.array([draws]))[0]) * variance**0.5
 
 
 def _told(found: _Estimate, why: str | None) -> Cost:
@@ -116,12 +145,6 @@ def _too_few(boxes: CountedBoxes, k: int) -> bool:
 def _sure(boxes: CountedBoxes) -> Floats:
     """The counts that stand out of the noise, and no others."""
     return np.where(boxes.stands, np.maximum(boxes.counts, 0.0), 0.0)
-
-
-def _decided_within(boxes: CountedBoxes, even: Floats, centres: Floats, objective: Objective) -> bool:
-    """Whether most of the cost depends on where rows sit inside their boxes."""
-    sure = _sure(boxes)
-    return float(sure @ what_is_paid(boxes.points, centres, objective)) < (1 - WITHIN) * float(sure @ even)
 
 
 def what_is_paid(points: Floats, centres: Floats, objective: Objective) -> Floats:

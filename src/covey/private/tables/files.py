@@ -174,7 +174,7 @@ class FileTable(Table):
 
     def pieces_with_ids(self, columns: Sequence[str] | None, person: str) -> Iterator[PieceWithIds]:
         chosen, kind = list(columns or self.names), self._person_family(person)
-        for number, task in self._tasks(chosen, person):
+        for number, task in self._tasks(chosen, [person]):
             yield partial(self._numbers_and_ids, number, task, chosen, person, kind)
 
     def chosen(self, columns: Sequence[str] | None, places: Iterator[Places]) -> Iterator[Piece]:
@@ -200,13 +200,28 @@ class FileTable(Table):
         with self._same_file(file):
             return file.part.some(keep)
 
-    def _tasks(self, columns: list[str], person: str | None = None) -> Iterator[tuple[int, Task]]:
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """The columns that every file has, and those in the names of folders."""
+        return tuple(
+            name for name in self.names if name in self._types or all(name in file.part.names for file in self._files)
+        )
+
+    def whole(self, columns: Sequence[str]) -> Iterator[tuple[NDArray[np.float64], dict[str, Any]]]:
+        """The rows piece by piece, for their owner: some columns as numbers, all other shared ones as they stand."""
+        chosen, others = list(columns), [name for name in self.shared if name not in columns]
+        for number, task in self._tasks(chosen, others):
+            cells = self._read(number, task, [*chosen, *others])
+            rest = dict(zip(others, cells[len(chosen) :], strict=True))
+            yield _all_numbers(chosen, cells[: len(chosen)]), rest
+
+    def _tasks(self, columns: list[str], texts: Sequence[str] = ()) -> Iterator[tuple[int, Task]]:
         """All that is to be read, with the number of its file. Some of it may have been read already."""
         self._check_there(columns)
         self.check_unchanged()
         own = [name for name in columns if name not in self._types and hand(name) is None]
         asked = [source_of(name) for name in columns if hand(name) is not None]
-        asked = list(dict.fromkeys([*asked, *([] if person is None or person in self._types else [person])]))
+        asked = list(dict.fromkeys([*asked, *(name for name in texts if name not in self._types)]))
         for number, file in enumerate(self._files):
             with self._same_file(file):
                 chosen = own if own or asked else file.part.names[:1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import msgspec
@@ -12,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from covey.checks import numbers, whole_number
 from covey.errors import ParameterError
-from covey.geo.geojson import metres_of_half
-from covey.post.distances import Objective, cost
+from covey.post.distances import Objective
 from covey.post.errors.boxes import cropped
 from covey.post.errors.costs import Cost, cost_interval, difference_interval
 from covey.post.errors.mixture import Places, fit_mixture, likely_places
@@ -27,7 +25,9 @@ from covey.post.starts import sphere_packing
 from covey.public import Box
 from covey.published.certificate import reach_of, scale_of
 from covey.published.errors import MOST_NOISE, Known, from_boxes
+from covey.published.outside import noise_of_rows
 from covey.published.release import Release, Synopsis
+from covey.published.ways import Unit, as_objective, distance_of
 
 if TYPE_CHECKING:
     from covey.published.coreset.coreset import Coreset
@@ -93,25 +93,37 @@ def difference_with_interval(coreset: Coreset, centres: ArrayLike, others: Array
     return Cost(plain[0] - plain[1], math.nan, math.nan, UNKNOWN)
 
 
-def mean_way(coreset: Coreset, centres: ArrayLike, lon: str | None, lat: str | None) -> Cost | None:
-    """The k-median cost of a row in metres, on a plane that touches the middle of the map."""
+def mean_way(coreset: Coreset, centres: ArrayLike, objective: Objective, unit: Unit) -> Cost | None:
+    """How far a row is from its centre on average: see `Coreset.mean_way`."""
     sites = check_centres(centres, coreset)
     if sites.ndim != 2:
         raise ParameterError("centres", "must be one set of centres (k, d)")
-    reach = reach_of(coreset.certificate.domain)
-    stretch = metres_of_half(coreset.columns, coreset._middle, coreset._half * reach, lon, lat)
-    if stretch is None or coreset.total <= 0:
+    if coreset.total <= 0:
         return None
-    stretch = stretch / reach
-    sites = coreset.scaled(sites) * stretch
+    kind, scaled = unit.kind(objective), coreset.scaled(sites)
     if coreset.boxes is not None and coreset.places is not None:
-        boxes = replace(coreset.boxes, points=coreset.boxes.points * stretch, widths=coreset.boxes.widths * stretch)
-        found = cost_interval(boxes, coreset.places._replace(points=coreset.places.points * stretch), sites, "k-median")
-    else:
-        plain = cost(coreset.scaled(coreset.points) * stretch, coreset.weights, sites, "k-median")
-        found = Cost(plain, math.nan, math.nan, UNKNOWN)
-    metres, low, high = (each if math.isnan(each) else max(0.0, each / coreset.total) for each in found[:3])
-    return Cost(metres, low, high, found.why)
+        return distance_of(coreset.boxes, coreset.places, scaled, unit, kind)
+    return unit.told(_mean_bracket(coreset, scaled, unit, kind), kind)
+
+
+def _mean_bracket(coreset: Coreset, centres: Floats, unit: Unit, kind: str) -> Cost:
+    """Of points without cells: their bracket and the noise of the number of rows, where that is known.
+
+    Where columns are stretched unequally, rows are taken to be spread about their points alike in all of them, and how
+    far off that is nobody knows.
+    """
+    objective, noise = as_objective(kind), noise_of_rows(coreset.certificate)
+    if not np.allclose(unit.stretch, 1.0):
+        spreads = np.zeros(len(coreset)) if coreset.spreads is None else coreset.spreads
+        paid, wide = unit.pay(centres, kind)(coreset.scaled(coreset.points)), spreads * np.mean(np.square(unit.stretch))
+        far = paid + wide if objective == "k-means" else np.sqrt(np.square(paid) + wide)
+        return Cost(float(coreset.weights @ far) / coreset.total, math.nan, math.nan, UNKNOWN)
+    told = _bracket(coreset, centres, objective)
+    mean, low, high = (each / coreset.total for each in told[:3])
+    if told.why is not None or noise is None or coreset.certificate.algorithm != "auto":
+        return Cost(mean, math.nan, math.nan, told.why or UNKNOWN)
+    off = QUANTILE * noise / coreset.total * mean
+    return Cost(mean, max(low - off, 0.0), high + off)
 
 
 def _bracket(coreset: Coreset, centres: Floats, objective: Objective) -> Cost:
@@ -170,7 +182,7 @@ def clustered(coreset: Coreset, objective: Objective, k: int, *, starts: int, ra
     rng = public_rng(random_state)
     if coreset.boxes is not None:
         found_centres = standing_clusters(coreset.boxes, number, objective, rng, starts=tries)
-        known = from_boxes(coreset.boxes, found_centres)
+        known = from_boxes(coreset.boxes, found_centres, coreset.unit(), objective)
         return released(coreset, objective, unscaled(coreset, found_centres), known)
     edge = reach_of(coreset.certificate.domain)
     cluster = weighted_kmeans if objective == "k-means" else weighted_kmedian

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from covey.errors import ParameterError
 from covey.geo.geojson import Region, find_axes
 from covey.post.distances import Objective
-from covey.post.errors.costs import Cost
+from covey.post.errors.costs import FEW, Cost
 from covey.published.coreset.answers import check_centres
 from covey.published.coreset.coreset import Coreset
 
@@ -27,7 +27,8 @@ class Alternative:
     low, high : between which the cost is nine times in ten, None where that cannot be told, for the reason `why`.
     difference_low, difference_high : the same of the difference. tied : whether the row cannot be told apart from the
     best one, None where that is not known either. way, way_low, way_high : the mean distance to the nearest site in
-    metres, on a map of two columns. Centres that were found on the coreset look better than they are.
+    metres on a map, else in the units of the data (for k-means, the root mean square), or why it is not known: way_why.
+    Centres that were found on the coreset look better than they are.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Alternative:
     way: float | None = None
     way_low: float | None = None
     way_high: float | None = None
+    way_why: str | None = None
 
 
 def compare(
@@ -80,7 +82,7 @@ def compare(
             low=_or_none(costs[name].low),
             high=_or_none(costs[name].high),
             why=costs[name].why,
-            **_way(coreset, sites, lon, lat),
+            **_way(coreset, sites, objective, lon, lat),
             **_against(coreset, sites, None if best is None or best == name else sets[best], objective, best),
         )
         for name, sites in sets.items()
@@ -106,10 +108,12 @@ def _against(
     return {"difference": found.cost, "difference_low": low, "difference_high": high, "tied": tied}
 
 
-def _way(coreset: Coreset, sites: Floats, lon: str | None, lat: str | None) -> dict[str, Any]:
-    found = coreset.mean_way(sites, lon=lon, lat=lat)
+def _way(coreset: Coreset, sites: Floats, objective: Objective, lon: str | None, lat: str | None) -> dict[str, Any]:
+    found = coreset.mean_way(sites, objective=objective, lon=lon, lat=lat)
+    if found is None:
+        return {"way_why": FEW}
     ends = ("way", "way_low", "way_high")
-    return {} if found is None else {name: _or_none(each) for name, each in zip(ends, found[:3], strict=True)}
+    return {name: _or_none(each) for name, each in zip(ends, found[:3], strict=True)} | {"way_why": found.why}
 
 
 def _or_none(end: float) -> float | None:

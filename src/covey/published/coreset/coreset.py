@@ -7,7 +7,6 @@ those of the fit: with every column scaled to [-1, 1] by the bounds (with the ra
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
@@ -25,20 +24,23 @@ from covey.post.errors.mixture import Places
 from covey.post.random import public_rng
 from covey.post.reduce import reduce_points
 from covey.public import Box
-from covey.published.certificate import Certificate, in_full, scale_of
+from covey.published.certificate import Certificate, in_full, reach_of, scale_of
 from covey.published.coreset import answers
 from covey.published.coreset.answers import Limits
+from covey.published.coreset.outputs import Outputs
 from covey.published.errors import BoxNoise
 from covey.published.release import Release
+from covey.published.ways import Unit
 
 if TYPE_CHECKING:
+    from covey.published.coreset.choose import Choice
     from covey.published.coreset.compare import Alternative
 
 Floats = NDArray[np.float64]
 MOST_ROWS = 1e40  # that a point may stand for: squares of squares of more overflow
 
 
-class Coreset:
+class Coreset(Outputs):
     """Points and weights that stand for the rows of a release, with its certificate, which covers everything here.
 
     `PrivateCoreset(...).fit(rows).coreset_` is one; each parameter is an attribute too.
@@ -136,8 +138,8 @@ class Coreset:
         return len(self.weights)
 
     def __repr__(self) -> str:
-        promise = f"epsilon={in_full(self.certificate.epsilon)}"
-        promise += f", delta={in_full(self.certificate.delta)}" if self.certificate.delta else ""
+        delta = f", delta={in_full(self.certificate.delta)}" if self.certificate.delta else ""
+        promise = f"epsilon={in_full(self.certificate.epsilon)}{delta}"
         return f"Coreset({len(self)} points in {len(self.columns)} columns, {promise})"
 
     def __eq__(self, other: object) -> bool:
@@ -189,8 +191,7 @@ class Coreset:
         columns scaled by the bounds; rows that are spread about their points are counted so. The default is the
         objective that the coreset was made for. A cost that noise dominates may come out negative. interval : return
         (cost, low, high, why) instead, for each set: between low and high nine times in ten; where that cannot be told
-        they are nan and `why` says what is in the way. Centres that were found on this coreset look a little better
-        than they are.
+        they are nan and `why` says why not. Centres that were found on this coreset look better than they are.
         """
         sets = answers.check_centres(centres, self)
         chosen = check_objective(self.objective if objective is None else objective)
@@ -204,16 +205,28 @@ class Coreset:
     def cost_difference(self, centres: ArrayLike, others: ArrayLike, *, objective: Objective | None = None) -> Cost:
         """By how much one set of centres (k, d) costs more than another: (cost, low, high, why), as `cost` tells it.
 
-        Noise moves both costs alike, so that their difference is known far better than either of them. An interval that
-        holds 0 says that the two cannot be told apart.
+        Noise moves both costs alike: their difference is known far better. One that may be 0 cannot be told apart.
         """
         chosen = check_objective(self.objective if objective is None else objective)
         return answers.difference_with_interval(self, centres, others, chosen)
 
-    def mean_way(self, centres: ArrayLike, *, lon: str | None = None, lat: str | None = None) -> Cost | None:
-        """The mean distance of a row to the nearest of the centres (k, d), straight over a map of two columns in
-        degrees: (metres, low, high, why), as `cost` tells it. None where the columns are no map."""
-        return answers.mean_way(self, centres, lon, lat)
+    def mean_way(
+        self,
+        centres: ArrayLike,
+        *,
+        objective: Objective | None = None,
+        lon: str | None = None,
+        lat: str | None = None,
+    ) -> Cost | None:
+        """How far a row is from the nearest of the centres (k, d), on average: (distance, low, high, why), as `cost`
+        tells it. In metres straight over the map where two columns are degrees; else in the units of the data, for
+        "k-means" the root of the mean square. None where noise left no rows."""
+        chosen = check_objective(self.objective if objective is None else objective)
+        return answers.mean_way(self, centres, chosen, self.unit(lon, lat))
+
+    def unit(self, lon: str | None = None, lat: str | None = None) -> Unit:
+        """What distances are told in: metres on a map, else the units of the data."""
+        return Unit.of(self.columns, self._middle, self._half, reach_of(self.certificate.domain), lon=lon, lat=lat)
 
     def kmeans(self, k: int, *, starts: int = 30, random_state: int | None = None, **limits: Unpack[Limits]) -> Release:
         """k centres by k-means, for any k, as often as wanted: nothing further is spent.
@@ -232,14 +245,19 @@ class Coreset:
         """k centres by k-median, like `kmeans`."""
         return answers.found(self, "k-median", k, starts=starts, random_state=random_state, limits=limits)
 
+    def choose_k(self, k_range: tuple[int, int] = (2, 20), *, objective: Objective | None = None) -> Choice:
+        """How many clusters fit best, of a range, or that nothing stands out; with the cost of each: see `Choice`."""
+        from covey.published.coreset.choose import choose_k
+
+        return choose_k(self, k_range, check_objective(self.objective if objective is None else objective))
+
     def count(self, box: Box) -> float:
         """The estimated number of rows in a box of some of the columns; a cell that is cut counts by its share."""
         return answers.rows_in(self, box)
 
     def sample(self, m: int, *, random_state: int | None = None) -> Floats:
         """m made-up rows: a point in proportion to its weight where that is positive, anywhere in its cell."""
-        number = whole_number("m", m, least=0, most=10**9)
-        return answers.made_up_rows(self, number, public_rng(random_state))
+        return answers.made_up_rows(self, whole_number("m", m, least=0, most=10**9), public_rng(random_state))
 
     def compare(
         self,
@@ -315,27 +333,6 @@ class Coreset:
         for batch in batches:
             stream.add(batch)
         return stream.result()
-
-    # --- files --------------------------------------------------------------------------------------------------------
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the coreset as .json or .parquet, whole or not at all; both are readable without Covey."""
-        from covey.published.coreset.files import save
-
-        save(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Coreset:
-        """Read a coreset that was saved, or a release that holds one."""
-        from covey.published.coreset.files import load
-
-        return load(path)
-
-    def to_geojson(self, *, lon: str | None = None, lat: str | None = None) -> dict[str, Any]:
-        """The points with their weights, for any map; negative weights are marked as such."""
-        from covey.published.coreset.files import to_geojson
-
-        return to_geojson(self, lon=lon, lat=lat)
 
     def _noted(self, **notes: Any) -> Certificate:
         return msgspec.structs.replace(self.certificate, parameters={**self.certificate.parameters, **notes})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from covey.published.coreset.coreset import Coreset
 from covey.published.errors import BoxNoise
 from covey.published.release import FORMAT as RELEASE
 from covey.published.release import Release
+from covey.text import free_name
 
 FORMAT, VERSION = "covey-coreset", 1
 PARQUET = b"PAR1"  # how a Parquet file begins
@@ -129,15 +129,15 @@ def to_parquet(coreset: Coreset) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    weight = _free_name("weight", coreset.columns)
+    weight = free_name("weight", coreset.columns)
     widths = None
     if coreset.cells is not None:
-        widths = [_free_name(f"{name} cell width", [*coreset.columns, weight]) for name in coreset.columns]
+        widths = [free_name(f"{name} cell width", [*coreset.columns, weight]) for name in coreset.columns]
     names = [*coreset.columns, weight, *(widths or ())]
     arrays = [*coreset.points.T, coreset.weights, *(() if coreset.cells is None else coreset.cells.T)]
     spread = None
     if coreset.spreads is not None:
-        spread = _free_name("spread", names)
+        spread = free_name("spread", names)
         names.append(spread)
         arrays.append(coreset.spreads)
     document = _document(coreset, weight_column=weight, cell_columns=widths, spread_column=spread)
@@ -247,9 +247,3 @@ def _coreset(document: CoresetDocument, **arrays: Any) -> Coreset:
         )
     except ParameterError as error:  # an empty one, numbers that are not finite, lists that do not match
         raise FormatError(f"coreset: the document is damaged: {error}") from None
-
-
-def _free_name(wanted: str, taken: Sequence[str]) -> str:
-    while wanted in taken:
-        wanted += "_"
-    return wanted

@@ -165,7 +165,7 @@ def sited(coreset: Coreset, objective: Objective, task: Task, *, starts: int, ra
             found = task.onto(unscaled(coreset, centres))
     centres = np.concatenate([task.fixed, found])
     notes |= _compared(coreset, objective, {"found": centres, "fixed alone": task.fixed, "anywhere": anywhere})
-    return released(coreset, objective, centres, _known(coreset, centres, len(given)), constraints=notes)
+    return released(coreset, objective, centres, _known(coreset, objective, centres, len(given)), constraints=notes)
 
 
 def _rows(coreset: Coreset) -> tuple[Floats, Floats]:
@@ -200,13 +200,13 @@ def _full(coreset: Coreset, places: Floats, axes: tuple[int, int]) -> Floats:
     return full
 
 
-def _known(coreset: Coreset, centres: Floats, fixed: int) -> Known:
+def _known(coreset: Coreset, objective: Objective, centres: Floats, fixed: int) -> Known:
     """Sizes and errors as of any centres; only that a place which stands is no noise, whoever is near it."""
     scaled = coreset.scaled(centres)
     if coreset.boxes is None:
         sizes = add_up(nearest(coreset.scaled(coreset.points), scaled), coreset.weights, len(centres))
         return Known(sizes, None, {"errors": UNKNOWN})
-    known = from_boxes(coreset.boxes, scaled)
+    known = from_boxes(coreset.boxes, scaled, coreset.unit(), objective)
     if known.errors is None or known.errors.doubtful is None:
         return known
     doubtful = [doubt and i >= fixed for i, doubt in enumerate(known.errors.doubtful)]

@@ -16,7 +16,7 @@ from covey.errors import FormatError
 from covey.events import exactly
 from covey.files import write_whole
 from covey.public import MOST_ROWS_PER_PERSON, Domain, Person
-from covey.published.certificate import Certificate, is_possible
+from covey.published.certificate import Certificate, is_possible, reach_of
 from covey.published.levels.levels import Level, LevelSet
 
 FORMAT, VERSION = "covey-levels", 1
@@ -58,7 +58,7 @@ def to_json(found: LevelSet) -> bytes:
         ball=domain.ball,
         middle=list(domain.middle),
         half=list(domain.half),
-        scale=None if domain.scale is None else list(domain.scale),
+        scale=domain.reach.tolist(),
         levels=[(each.name, each.epsilon) for each in found.levels],
         cells_per_axis=found.per_axis,
         rows_noisy=found.rows_noisy,
@@ -94,10 +94,12 @@ def _levels(given: Document) -> LevelSet:
         middle=tuple(given.middle),
         half=tuple(given.half),
         ball=given.ball,
-        scale=None if given.scale is None else tuple(given.scale),
+        scale=tuple(given.scale) if given.scale and set(given.scale) != {1.0} else None,
         metres=bool(given.certificate.domain.get("equal_metres", False)),
     )
     side = given.cells_per_axis
+    if domain.scale is not None and (len(domain.scale) != d or not 0 < min(domain.scale) < max(domain.scale) == 1):
+        raise ValueError("the scale does not match the columns")
     if not (1 <= d <= 4 and len(given.middle) == len(given.half) == d and min(given.half) > 0):
         raise ValueError("the domain does not match the columns")
     if side < 1 or side & (side - 1) or side**d > MOST_KEYS:
@@ -123,6 +125,8 @@ def _levels(given: Document) -> LevelSet:
         raise ValueError("the levels do not ascend")
     if not is_possible(given.certificate, d) or not math.isclose(given.certificate.epsilon, levels[-1].epsilon):
         raise ValueError("the certificate holds no possible promise")
+    if not np.array_equal(domain.reach, reach_of(given.certificate.domain)):
+        raise ValueError("the scale is not that of the promise")
     return LevelSet(
         levels, tuple(given.columns), domain, side, given.rows_noisy, for_rows, counts, cells, rates, given.certificate
     )

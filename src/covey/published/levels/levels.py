@@ -25,6 +25,7 @@ from covey.published.errors import BoxNoise, Known, from_boxes
 from covey.published.levels.cells import Layer, boxes_of, quick_clusters
 from covey.published.levels.words import choice, expected, meaning
 from covey.published.release import Release
+from covey.published.ways import Unit
 
 Floats = NDArray[np.float64]
 MOST_LEVELS = 20
@@ -186,7 +187,8 @@ class LevelSet:
         if self.zoned:
             return Known(sizes, None, {"errors": ZONED})
         key = ("known", self._index(level), len(centres), objective)
-        return self._once(key, lambda: from_boxes(self.boxes(level), centres))
+        unit = Unit.of(self.columns, self.domain.middle, self.domain.unit, self.domain.reach)
+        return self._once(key, lambda: from_boxes(self.boxes(level), centres, unit, objective))
 
     def expected(self, level: int) -> dict[str, Any]:
         """What to expect of a level, as plain numbers: from formulas and from what the level itself releases."""

@@ -1,0 +1,83 @@
+"""How many clusters a coreset shows, on the command line: the question of `covey query --k-range`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from covey.cli.options import check_outputs
+from covey.errors import ParameterError, need
+from covey.text import paragraph, printable, show_table
+
+if TYPE_CHECKING:
+    from covey.published.coreset.choose import Choice
+
+
+def choose(
+    file: str,
+    k_range: str,
+    objective: str | None,
+    *,
+    plot: str | None,
+    force: bool,
+    allow_seeded: bool,
+    as_json: bool,
+    others: Mapping[str, Any],
+) -> None:
+    """Tell how many clusters fit best, of a range, with the cost of each number. others : options it has no use for."""
+    if given := [option for option, value in others.items() if value is not None]:
+        raise click.UsageError(f"--k-range: asks how many clusters there are; ask without {given[0]}")
+    ends = re.fullmatch(r"(\d{1,4}):(\d{1,4})", k_range)
+    if ends is None:
+        raise ParameterError("k_range", "must be the least and the most clusters, such as 2:20")
+    if plot is not None:
+        need("plot", "--plot: a picture")
+        check_outputs([plot], inputs=[file], force=force)
+
+    from covey.published.coreset.coreset import Coreset
+
+    points = Coreset.load(file)
+    if plot is not None and points.certificate.seeded and not allow_seeded:
+        raise click.UsageError("--plot: the coreset was made with a seed and is not private; --allow-seeded draws it")
+    chosen: Any = objective or points.objective
+    found = points.choose_k((int(ends[1]), int(ends[2])), objective=chosen)
+    if plot is not None:
+        from covey.files import write_whole
+        from covey.published.elbow import elbow_plot
+
+        write_whole(plot, elbow_plot(found, chosen))
+    if as_json:
+        click.echo(json.dumps(plain(found, chosen), indent=2))
+        return
+    show(found, chosen)
+    click.echo(f"\n{paragraph(points.certificate.statement)}")
+    if plot is not None:
+        click.echo(f"Wrote {printable(plot)}.")
+
+
+def plain(found: Choice, objective: str) -> dict[str, Any]:
+    """The answer as plain data; what cannot be told is null."""
+    costs = [
+        {"k": k, "cost": each.cost, **dict(zip(("low", "high"), found.ends(k) or (None, None), strict=True))}
+        for k, each in found.costs.items()
+    ]
+    told = {"k": found.k, "low": found.low, "high": found.high, "more": found.more, "words": found.words}
+    return {**told, "objective": objective, "costs": costs}
+
+
+def show(found: Choice, objective: str) -> None:
+    """The costs as a table, and what they say."""
+    from covey.published.sentences import amount
+
+    lines = []
+    for k, each in found.costs.items():
+        ends = found.ends(k)
+        told = "cannot be told" if ends is None else f"{amount(ends[0])} to {amount(ends[1])}"
+        lines.append((k, amount(each.cost), told, "best" if k == found.k else ""))
+    if lines:
+        show_table(["clusters", f"{objective} cost (noisy)", "9 times in 10", ""], lines, right=range(3))
+    click.echo(f"\n{paragraph(found.words)}")

@@ -1,0 +1,55 @@
+"""Whatever Covey publishes, read from its file: releases, coresets and levels, by what the file says it is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from covey.errors import FormatError
+from covey.published.coreset import files as coresets
+from covey.published.coreset.answers import FARTHEST
+from covey.published.coreset.coreset import Coreset
+from covey.published.levels import files as levels
+from covey.published.levels.levels import LevelSet
+from covey.published.release import FORMAT as RELEASE
+from covey.published.release import Release
+
+KINDS = "a release, a coreset or levels"
+
+
+def read_published(path: str | os.PathLike[str]) -> Release | Coreset | LevelSet:
+    """What is published in a file; anything else is refused with what is wrong."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise FormatError(f"release: cannot read {str(path)!r}: {error.strerror}") from None
+    if content[:4] == coresets.PARQUET:
+        return coresets.from_parquet(content)
+    try:
+        head = msgspec.json.decode(content, type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise FormatError(f"release: {str(path)!r} is no file that Covey publishes: {KINDS}") from None
+    match head.get("format"):
+        case coresets.FORMAT:
+            return coresets.from_json(content)
+        case levels.FORMAT:
+            return levels.from_json(content)
+        case other if other == RELEASE:
+            return _near(Release.from_json(content))
+    if head.get("type") == "FeatureCollection":
+        raise FormatError(f"release: {str(path)!r} is GeoJSON; give the file that it was made of: {KINDS}")
+    raise FormatError(f"release: {str(path)!r} is JSON, but not {KINDS}")
+
+
+def _near(release: Release) -> Release:
+    """Refuse centres that no fit has, and that nothing can be drawn or computed with."""
+    middle, half = release.scale()
+    with np.errstate(all="ignore"):
+        far = np.abs((np.array(release.centres, dtype=np.float64) - middle) / half)
+    if not (far <= FARTHEST).all():
+        raise FormatError("release: the document is damaged: centres lie absurdly far from the domain")
+    return release
