@@ -1,7 +1,8 @@
 """After a charge there is a release, and it can be got again; what is refused is refused before, whatever the rows.
 
 Every algorithm and every method of a coreset, both relations and objectives, few and many columns, rows and centres,
-extreme amounts, a caller who turned numpy's warnings into errors, and a ledger that cannot grow.
+extreme amounts and scales, rows moved to the middle or left out, a caller who turned numpy's warnings into errors, and
+a ledger that cannot grow.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from covey.budget.ledger.ledger import Ledger
 from covey.errors import LedgerError, ParameterError
 from covey.fit.fit import fit
 from covey.noise.source import SeededSource
+from covey.private.narrowed.missing import MISSING
 from covey.public import Ball, Box
 
 SUBJECTS = [(name, None) for name in ALGORITHMS] + [(name, method) for method, name in METHODS.items()]
@@ -32,6 +34,7 @@ COLUMNS = (1, 2, 3, 4, 5, 16, 32, 33, 34, 100, 1000)
 CENTRES = (1, 2, 15, 100, 1000)
 EPSILONS = (1e-6, 1e-3, 0.1, 1.0, 20.0, 1e4)
 DELTAS = (None, 1e-6, 1e-15, 0.1)
+TIMES = (1.0, 0.3, 2.0**-16)  # that a column counts, next to one that counts 1
 QUICK = {"starts": 1, "candidates": 10, "parents": 2, "most_rounds": 8, "dimensions": 2, "swaps": 2}  # where they exist
 
 Case = dict[str, Any]
@@ -48,9 +51,10 @@ def sample(*, times: int, seed: int, most: int) -> Iterator[Case]:
         row = ALGORITHMS[name]
         relations, objectives, kinds = turns(row.neighbours), turns(row.objectives), turns(("even", "same", "wild"))
         epsilons, deltas, centres, sizes = turns(EPSILONS), turns(DELTAS), turns(CENTRES), turns(range(5))
+        missing, counts = turns(MISSING), turns(TIMES)
         for d in COLUMNS * times:
             k = next(each for each in centres if each * d <= max(most, d))
-            yield {
+            case = {
                 "name": name,
                 "method": method,
                 "d": d,
@@ -63,6 +67,9 @@ def sample(*, times: int, seed: int, most: int) -> Iterator[Case]:
                 "rows": next(kinds),
                 "ball": chooser.random() < 0.2,
             }
+            case["missing"] = next(missing) if case["neighbours"] == "add-remove" else "middle"
+            case["scale"] = None if case["ball"] else [*(next(counts) for _ in range(d - 1)), 1.0]
+            yield case
 
 
 def cases(**of: int) -> list[Any]:
@@ -85,7 +92,7 @@ def made(case: Case, rows: np.ndarray, ledger: Ledger) -> Any:
     own: dict[str, Any] = {name: value for name, value in QUICK.items() if name in row.parameters}
     corner = np.full(d, 0.9 / d**0.5)  # in the ball too
     own |= row.needs(-corner, corner, k, np.random.default_rng(0))
-    shared = {name: case[name] for name in ("epsilon", "delta", "objective", "neighbours")}
+    shared = {name: case[name] for name in ("epsilon", "delta", "objective", "neighbours", "missing", "scale")}
     shared |= {"bounds": Ball(1.0) if case["ball"] else Box(*[(-1, 1)] * d), "ledger": ledger, "dataset": "data"}
     if case["method"] is None:
         return fit(rows, k=k, algorithm=row.name, algorithm_params=own or None, random_state=3, **shared)
