@@ -260,6 +260,14 @@ def test_a_column_of_text_is_refused_without_its_text(tmp_path, kind):
     assert read(path, ("a",)) == [[1.0], [2.0]]
 
 
+@pytest.mark.parametrize("text", ["a,b\n1,\n", "a,b\n1,\n2,NA\n", "b\n\n", "a,b\n1,2,3\n"])
+def test_a_column_without_a_value_among_the_first_is_not_taken_for_text(save, text):
+    """That nobody has a value is no reason to refuse; only that somebody has one which is no number."""
+    file = open_file(save(text))
+    file.check_numeric(("b",))
+    assert np.isnan(read_array(save(text), ("b",))).all()
+
+
 def test_columns_come_in_the_order_that_was_asked_for(save, tmp_path):
     path = save("a,b,c\n1,2,3\n")
     assert read(path, ("c", "a")) == [[3.0, 1.0]]

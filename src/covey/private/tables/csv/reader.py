@@ -64,7 +64,7 @@ class CsvPart(Sealed):
         found = self._first_cells(columns)
         for name in columns if found else ():
             cells = _joined(found, name)
-            given = pc.invert(pc.is_in(cells, value_set=MISSING))
+            given = pc.invert(pc.is_in(cells.drop_null(), value_set=MISSING))
             if pc.any(given).as_py() and parse(cells, self._dialect.decimal).null_count == len(cells):
                 return name, "text" if self._dialect[:2] in ((b",", "."), (b";", ",")) else UNSURE
         return None
