@@ -134,6 +134,13 @@ MUTANTS = (
         killer="property/test_lattice.py::test_nan_goes_to_the_middle_and_infinities_to_the_edge",
     ),
     mutant(
+        "scale-beyond-the-cube",
+        "a column that counts three times is three times as long on the lattice: rows leave the cube that noise is for",
+        "geo.metric:measured",
+        {"scale=tuple(each / most for each in counts)": "scale=tuple(counts)"},
+        killer="unit/geo/test_metric.py::test_rows_stay_in_the_part_of_the_cube_that_their_column_takes[3]",
+    ),
+    mutant(
         "flag-after-clipping",
         "rows are asked whether they are outside the bounds after they were moved inside",
         "private.lattice:snapped",

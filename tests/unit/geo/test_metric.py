@@ -87,8 +87,10 @@ def test_a_ball_has_one_radius():
         domain_of(Ball(1.0), [1, 2])
 
 
-def test_rows_stay_in_the_part_of_the_cube_that_their_column_takes():
-    domain = domain_of(CITY, {"lat": 0.3})
+@pytest.mark.parametrize("times", [0.3, 3])
+def test_rows_stay_in_the_part_of_the_cube_that_their_column_takes(times):
+    """Sensitivities are those of rows in the cube: what counts more than others must not leave it."""
+    domain = domain_of(CITY, {"lat": times})
     rows = np.array([[-80.0, -70.0, -74.1, -73.9, np.nan, np.inf], [0.0, 90.0, 40.9, 40.7, -np.inf, 40.8]])
     lattice = to_lattice(rows, domain)
     assert np.abs(lattice).max() == domain.limit
