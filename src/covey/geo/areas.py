@@ -138,20 +138,19 @@ class Area:
     @property
     def ranges(self) -> Iterator[NDArray[np.float64]]:
         """A lower and an upper corner about each polygon and box, within the domain, in lattice units."""
-        limit = float(self.domain.limit)
+        ends = self.domain.corners
         for edges in self.polygons:
-            around = np.array([[-limit] * self.domain.dimension, [limit] * self.domain.dimension])
+            around = np.array(ends)
             corners = edges.reshape(-1, 2)
             around[:, list(self.axes)] = corners.min(axis=0), corners.max(axis=0)
-            yield around.clip(-limit, limit)
-        yield from self.boxes.clip(-limit, limit)
+            yield around.clip(*ends)
+        yield from self.boxes.clip(*ends)
 
     def along_borders(self, many: int) -> Iterator[NDArray[np.float64]]:
         """About so many points on the edges of each polygon, evenly by length: in a strip no others may be."""
-        limit, d = float(self.domain.limit), self.domain.dimension
-        everywhere = np.array([[-limit] * d, [limit] * d])
+        everywhere, axes = np.array(self.domain.corners), list(self.axes)
         for edges in self.polygons:
-            start, way, first, last = parts_within(edges, -limit, limit)
+            start, way, first, last = parts_within(edges, *everywhere[:, axes])
             lengths = np.abs(way).max(axis=1, initial=0.0)
             ends = np.cumsum((last - first) * lengths)
             if not len(ends) or ends[-1] == 0:
@@ -160,8 +159,8 @@ class Area:
             edge = np.searchsorted(ends, place).clip(0, len(ends) - 1)
             share = last[edge] - (ends[edge] - place) / lengths[edge]
             points = _spread(everywhere, many)
-            points[:, list(self.axes)] = start[edge] + way[edge] * share[:, None]
-            yield points.clip(-limit, limit)
+            points[:, axes] = start[edge] + way[edge] * share[:, None]
+            yield points.clip(*everywhere)
 
 
 def _in_ranges(sums: NDArray[np.int64], first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -272,7 +271,7 @@ class Regions:
         """Lattice points spread evenly over the domain and over each zone: where rows of every number can be."""
         limit, d = self.domain.limit, self.domain.dimension
         ranges = [each for area in self.areas for each in area.ranges]
-        everywhere = np.array([[-limit] * d, [limit] * d], dtype=np.float64)
+        everywhere = np.array(self.domain.corners)
         most = max(16, min(_SPOTS, _COORDINATES // (4 * d)))
         each_zone = max(8, most // len(ranges))
         parts = [_spread(everywhere, most), *(_spread(each, 2 * each_zone) for each in ranges)]

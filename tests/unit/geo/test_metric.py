@@ -10,6 +10,7 @@ from covey import Ball, Box, Coreset, KMeans, ParameterError, PrivateCoreset, Re
 from covey.errors import FormatError
 from covey.fit.fit import fit
 from covey.fit.slider import fit_levels
+from covey.fit.zones import Zones
 from covey.geo.metric import measured
 from covey.private.lattice import to_lattice
 from covey.public import Domain, Person
@@ -99,6 +100,14 @@ def test_rows_stay_in_the_part_of_the_cube_that_their_column_takes(times):
         np.abs(domain.from_lattice(lattice.T[:4]) - [[-74.1, 40.7], [-73.9, 40.9], [-74.1, 40.9], [-73.9, 40.7]]).max()
         < 1e-6
     )
+
+
+def test_zones_are_looked_for_where_rows_can_be():
+    domain = domain_of(CITY, {"lon": 0.001})
+    regions = Zones.read([(Box(lon=(-74.0, -73.95)), 0.1)]).on(domain)
+    spots = regions.spots()
+    assert (np.abs(spots) <= np.rint(domain.corners[1])[:, None]).all()
+    assert np.bincount(regions.index(spots[:, :4096]))[1] == pytest.approx(1024, abs=64), "spread over all the bounds"
 
 
 @pytest.fixture(scope="module")
