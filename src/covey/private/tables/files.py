@@ -294,7 +294,7 @@ def _all_numbers(names: list[str], cells: list[Any]) -> NDArray[np.float64]:
     return np.stack([_as_numbers(each, hand(name)) for name, each in zip(names, cells, strict=True)])
 
 
-def _as_numbers(column: Any, circle: Hand | None) -> NDArray[np.float64]:
+def _as_numbers(column: Any, circle: Hand | None = None) -> NDArray[np.float64]:
     if circle is not None:
         return circle.numbers(steps(column, circle.kind))
     return arrow_numbers(parse(column) if pa.types.is_binary(column.type) else column)
