@@ -139,7 +139,7 @@ def test_the_quick_way_to_parse_decimal_commas_gives_the_same_as_the_careful_one
     lines = b"".join(b"%s;1\n" % text.encode() for text in texts)
     table = _read(lines, ["a", "b"], ["a", "b"], [], Dialect(b";", ","))
     careful = parse(pa.chunked_array([[text.encode() for text in texts]]), ",").to_numpy(zero_copy_only=False)
-    assert np.array_equal(_as_numbers(table.column("a"), None), careful, equal_nan=True)
+    assert np.array_equal(_as_numbers(table.column("a")), careful, equal_nan=True)
     for text, number in zip(texts, careful, strict=True):  # and the same as of the text with a point
         alone = parse(pa.chunked_array([[text.replace(",", ".").encode()]])).to_numpy(zero_copy_only=False)[0]
         assert np.isnan(number) if "." in text else np.array_equal(number, alone, equal_nan=True)
