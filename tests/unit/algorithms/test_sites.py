@@ -281,7 +281,7 @@ def test_a_file_of_sites_from_the_command_line(town, capsys, file):
         (("--param", "sites=clinics.csv", "-k", 21), "are 20, but k = 21"),
         (("--param", "sites=two.csv"), "2 sets"),
         (("--param", "sites=bad.csv"), "the data's columns"),
-        (("--param", "sites=clinics.csv", "--out", "clinics.csv"), "another file"),
+        (("--param", "sites=clinics.csv", "--out", "clinics.csv", "--force"), "another file"),
     ],
 )
 def test_wrong_files_are_refused(town, capsys, arguments, words):
