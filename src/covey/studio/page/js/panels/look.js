@@ -128,7 +128,7 @@ function tell({ current, places, server }, store) {
 
 /** "± 40 to 350 rows": half of the narrowest and of the widest interval. */
 function sizesOff(intervals) {
-  const halves = intervals.map(([low, high]) => (high - low) / 2);
+  const halves = intervals.map(([low, high]) => Math.ceil((high - low) / 2));
   const [least, most] = [Math.min(...halves), Math.max(...halves)].map(amount);
   return `± ${least === most ? least : `${least} to ${most}`} rows`;
 }
