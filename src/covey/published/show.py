@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from covey.text import number, paragraph, printable, show_table
+from covey.text import in_commands, number, paragraph, printable, show_table
 
 if TYPE_CHECKING:
     from covey.published.release import Release
@@ -29,7 +29,9 @@ def show_release(release: Release, *, scaled: bool = False) -> None:
     outside = release.rows_outside
     if outside is not None and not outside.matters:  # else it was said with the centres
         sys.stdout.write(f"\n{paragraph(str(outside))}\n")
-    sys.stdout.write(f"\n{paragraph(units_in_words(certificate))}\n\n{paragraph(certificate.statement)}\n\n")
+    sys.stdout.write(
+        f"\n{paragraph(in_commands(units_in_words(certificate)))}\n\n{paragraph(certificate.statement)}\n\n"
+    )
     for sentence in at_an_end(release):
         sys.stdout.write(f"{paragraph(sentence)}\n\n")
 
@@ -65,18 +67,10 @@ def show_centres(
     release: Release, *, unit: str = "rows", names: Sequence[str] | None = None, scaled: bool = False
 ) -> None:
     """The centres of a release and their noisy sizes, as a table, and how far off they may be."""
-    from covey.geo.clock import AXES, hand, told
     from covey.published.sentences import NOISE, centre_labels, places_in_words, sizes_in_words, words_of
 
-    lower, upper = corners(release.certificate.domain)
     labels = names or centre_labels(release)
-    columns: dict[str, Sequence[str]] = {"centre": labels}
-    for i, (name, low, high) in enumerate(zip(release.columns, lower, upper, strict=True)):
-        circle = hand(name)
-        if circle is None:
-            columns[name] = [number(centre[i], high - low) for centre in release.centres]
-        elif circle.axis == AXES[0]:
-            columns[circle.name] = [told(release.columns, centre)[name] for centre in release.centres]
+    columns: dict[str, Sequence[str]] = {"centre": labels, **coordinates_in_words(release)}
     columns[f"{unit} (noisy)"] = sizes_in_words(release)
     right = range(1, len(columns))
     if (places := places_in_words(release)) is not None:
@@ -86,6 +80,21 @@ def show_centres(
     show_table(list(columns), list(zip(*columns.values(), strict=True)), right=right)
     if words := words_of(release, names, scaled=scaled):
         sys.stdout.write(f"\n{paragraph(' '.join(words))}\n")
+
+
+def coordinates_in_words(release: Release) -> dict[str, list[str]]:
+    """Every column of the centres, as a table shows it: numbers, and hours and days instead of the clock's hands."""
+    from covey.geo.clock import AXES, hand, told
+
+    columns = {}
+    ends = zip(release.columns, *corners(release.certificate.domain), strict=True)
+    for i, (name, low, high) in enumerate(ends):
+        circle = hand(name)
+        if circle is None:
+            columns[name] = [number(centre[i], high - low) for centre in release.centres]
+        elif circle.axis == AXES[0]:
+            columns[circle.name] = [told(release.columns, centre)[name] for centre in release.centres]
+    return columns
 
 
 def corners(domain: dict[str, Any]) -> tuple[list[float], list[float]]:
