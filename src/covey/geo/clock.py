@@ -22,6 +22,7 @@ AXES = ("cos", "sin")
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 KINDS = {"hour": (24, 1440), "weekday": (7, 7)}  # how far the range goes, and steps around the circle
 SHORT = 0.5  # a hand, of rows that are spread over more than half of the circle: it points where few may be
+NOWHERE = {"hour": "no one hour", "weekday": "no one day"}
 _NAME = re.compile(r"(hour|weekday)\((.+)\)", re.DOTALL)
 _COLUMN = re.compile(r"(cos|sin) ((hour|weekday)\((.+)\))", re.DOTALL)
 _DIGITS = 12  # of a cosine: every machine agrees on as many
@@ -90,7 +91,7 @@ def told(columns: Sequence[str], centre: Sequence[float]) -> dict[str, str]:
             continue
         x, y = centre[place], centre[list(columns).index(f"{AXES[1]} {clock.name}")]
         if math.hypot(x, y) < SHORT:
-            found[column] = "no one hour" if clock.kind == "hour" else "no one day"
+            found[column] = NOWHERE[clock.kind]
             continue
         whole = KINDS[clock.kind][1]
         step = round(math.atan2(y, x) / (2 * math.pi) * whole) % whole

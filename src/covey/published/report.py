@@ -117,6 +117,8 @@ def caption(release: Release | None, points: Coreset | None, plane: Plane) -> st
         words.append("Marks: the centres." if points is None else "Letters: the centres.")
         words += ["Lines: which places are nearest to which centre."] if len(plane.columns) == 2 else []
         words += marks_in_words(release)
+    if points is not None and (points.weights < 0).any():
+        words.append("Points of negative weight are not drawn.")
     words += [] if len(plane.columns) == 2 else [f"Drawn by {' and '.join(plane.names)}."]
     return escape(" ".join(words))
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from covey.text import in_commands, number, paragraph, printable, show_table
+from covey.text import in_commands, listing, number, paragraph, printable, show_table
 
 if TYPE_CHECKING:
     from covey.published.release import Release
@@ -32,7 +32,7 @@ def show_release(release: Release, *, scaled: bool = False) -> None:
     sys.stdout.write(
         f"\n{paragraph(in_commands(units_in_words(certificate)))}\n\n{paragraph(certificate.statement)}\n\n"
     )
-    for sentence in at_an_end(release):
+    for sentence in (*at_an_end(release), *pointing_nowhere(release)):
         sys.stdout.write(f"{paragraph(sentence)}\n\n")
 
 
@@ -42,6 +42,18 @@ def at_an_end(release: Release) -> list[str]:
         return []
     where = f"Most rows seem to lie at an end of the range of {', '.join(crowded)}, where rows outside are moved"
     return [f"{where}: are the bounds in other units, or columns exchanged?"]
+
+
+def pointing_nowhere(release: Release) -> list[str]:
+    """One sentence on clocks to no hour or day of which any centre points, as if no date had been read."""
+    from covey.geo.clock import NOWHERE, hand
+
+    told = coordinates_in_words(release)
+    clocks = [name for name in told if hand(f"cos {name}") is not None and {*told[name]} <= {*NOWHERE.values()}]
+    if not clocks:
+        return []
+    why = "rows are spread all around the clock, or its dates are not written as 2024-05-01 08:15"
+    return [f"No centre points anywhere in {listing(clocks)}: {why}."]
 
 
 def _columns_at_an_end(release: Release) -> list[str]:
@@ -87,13 +99,15 @@ def coordinates_in_words(release: Release) -> dict[str, list[str]]:
     from covey.geo.clock import AXES, hand, told
 
     columns = {}
+    clocks = [told(release.columns, centre) for centre in release.centres]
+    paired = clocks[0] if clocks else {}
     ends = zip(release.columns, *corners(release.certificate.domain), strict=True)
     for i, (name, low, high) in enumerate(ends):
         circle = hand(name)
-        if circle is None:
+        if circle is not None and name in paired:
+            columns[circle.name] = [each[name] for each in clocks]
+        elif circle is None or f"{AXES[0]} {circle.name}" not in paired:
             columns[name] = [number(centre[i], high - low) for centre in release.centres]
-        elif circle.axis == AXES[0]:
-            columns[circle.name] = [told(release.columns, centre)[name] for centre in release.centres]
     return columns
 
 

@@ -74,6 +74,14 @@ def test_a_short_hand_points_nowhere():
     assert told(("cos weekday(a)", "sin weekday(a)"), (working.real, working.imag)) == {"cos weekday(a)": "no one day"}
 
 
+def test_dates_that_nobody_could_read_are_told_of_the_release_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"when": ["01.05.2024 08:15", "02.05.2024 17:30"] * 300}).to_csv("rows.csv", index=False)
+    asked = ["fit", "rows.csv", "-k", "2", "--epsilon", "2", "--bounds", "hour(when)=0:24", "--seed", "1"]
+    shown = CliRunner().invoke(cli, asked).output
+    assert "No centre points anywhere in hour(when)" in " ".join(shown.split())
+
+
 def test_midnight_is_one_cluster_and_the_command_shows_hours(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     minutes = np.concatenate([rng.normal(0, 20, 1000), rng.normal(720, 20, 1000)])
@@ -94,3 +102,4 @@ def test_midnight_is_one_cluster_and_the_command_shows_hours(tmp_path, monkeypat
     assert "hour(when)" in shown.output
     assert any(f" {hour}:" in shown.output for hour in ("11", "12"))
     assert "at an end of the range" not in shown.output
+    assert "points anywhere" not in shown.output

@@ -189,6 +189,11 @@ def test_degrees_are_written_as_exactly_as_the_ticks_stand(low, high):
         assert float(write(tick, None).rstrip("°EW")) == pytest.approx(abs(tick), abs=1e-5 * (high - low))
 
 
+def test_half_a_clock_in_a_file_of_others_is_a_number(release):
+    page = contents(named(release, "cos hour(a)", "sin hour(b)"), "html", name="").decode()
+    assert page.count("cos hour(a)</th>") == page.count("sin hour(b)</th>") == 1
+
+
 def test_sizes_stand_beside_a_narrow_map(release):
     sheet = Sheet(release, Plane.of(release), ["0", "1", "2"])
     map_axes, sizes = (each.get_position() for each in sheet.figure.axes)
