@@ -20,6 +20,9 @@ COMMANDS = {  # what a message for Python says, as the command line knows it
     "`Ledger.entries`": "`covey ledger show`",
     "`Ledger.renew_anchor`": "`covey ledger renew-anchor`",
     "`Ledger.converting`": "--convert",
+    "`decimal=','`": "--decimal ,",
+    "`decimal='.'`": "--decimal .",
+    "`missing='drop'`": "--missing drop",
     "`extent='30km'`": "--extent 30km",
     "`bounds={'lon': (LOW, HIGH), 'lat': (LOW, HIGH)}`": "--bounds lon=LOW:HIGH,lat=LOW:HIGH",
 }

@@ -34,6 +34,6 @@ def test_the_guide_runs_and_its_command_says_what_became_of_missing_values(tmp_p
     assert "hour(when)" in hours.output
     plain = CliRunner().invoke(cli, [*shlex.split(command)[:-4], "--json"])
     assert '"missing"' not in plain.output
-    wrong = CliRunner().invoke(cli, [*shlex.split(command), "--neighbours", "replace-one", "--force"])
+    wrong = CliRunner().invoke(cli, [*shlex.split(command), "--force", "--neighbours", "replace-one"])
     assert wrong.exit_code != 0
     assert str(wrong.exception).startswith("missing: 'drop' changes how many rows")

@@ -15,7 +15,7 @@ from covey.cli.options import Shared, check_outputs, forced, promise_options, re
 from covey.errors import ParameterError
 from covey.files import File
 from covey.published.show import show_release
-from covey.text import how_many, paragraph, printable, show_table
+from covey.text import how_many, in_commands, paragraph, printable, show_table
 
 if TYPE_CHECKING:
     from covey.public import Ball, Box
@@ -104,7 +104,7 @@ def show_coreset(points: Coreset, release: Release | None = None) -> None:
     )
     if release is not None and (told := of_costs(release)):
         click.echo(f"{paragraph(' '.join([f'Its own {len(release.centres)} centres, for example:', *told]))}\n")
-    click.echo(f"{paragraph(units_in_words(certificate))}\n")
+    click.echo(f"{paragraph(in_commands(units_in_words(certificate)))}\n")
     click.echo(f"{paragraph(certificate.statement)}\n")
     click.echo("Ask it for ever: covey query FILE --centers SITES, or covey query FILE -k 5.")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -121,6 +120,7 @@ def export(
     """
     check_outputs([out], inputs=[file], force=force)
 
+    from covey.published.coreset.coreset import Coreset
     from covey.published.export import contents, kind_of
     from covey.published.levels.levels import LevelSet
 
@@ -131,7 +131,8 @@ def export(
     check_seed(found, allowed=allow_seeded)
     if kind == "png":
         need("plot", "--to: a picture")
-    heading = name or found.certificate.dataset or Path(file).stem
+    usual = "Private coreset" if isinstance(found, Coreset) else "Private centres"
+    heading = name or found.certificate.dataset or usual
     write(out, contents(found, kind, name=heading, lon=lon, lat=lat))
 
 

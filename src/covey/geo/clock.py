@@ -1,7 +1,7 @@
 """Hours and weekdays as places on a circle: hour(when) is two columns, the cosine and sine of a clock's hand. Public.
 
 By a lookup table of 1,440 minutes, or of 7 days, so that every engine has the same numbers. 23:59 is beside 00:00, and
-Sunday beside Monday. A centre within the circle is told by where it points to.
+Sunday beside Monday. A centre within the circle is told by where it points to, unless its hand is too short to point.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from covey.public import Box
 AXES = ("cos", "sin")
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 KINDS = {"hour": (24, 1440), "weekday": (7, 7)}  # how far the range goes, and steps around the circle
+SHORT = 0.5  # a hand, of rows that are spread over more than half of the circle: it points where few may be
+NOWHERE = {"hour": "no one hour", "weekday": "no one day"}
 _NAME = re.compile(r"(hour|weekday)\((.+)\)", re.DOTALL)
 _COLUMN = re.compile(r"(cos|sin) ((hour|weekday)\((.+)\))", re.DOTALL)
 _DIGITS = 12  # of a cosine: every machine agrees on as many
@@ -79,13 +81,17 @@ def with_circles(bounds: Any, names: Sequence[str] | None) -> tuple[Any, tuple[s
 
 
 def told(columns: Sequence[str], centre: Sequence[float]) -> dict[str, str]:
-    """Hours and weekdays of a centre in words, by the name of their first column: where it points to on the circle."""
+    """Hours and weekdays of a centre in words, by the name of their first column: where it points to on the circle,
+    or that it stands for no one hour or day."""
     found = {}
     for place, column in enumerate(columns):
         clock = hand(column)
         if clock is None or clock.axis != AXES[0] or f"{AXES[1]} {clock.name}" not in columns:
             continue
         x, y = centre[place], centre[list(columns).index(f"{AXES[1]} {clock.name}")]
+        if math.hypot(x, y) < SHORT:
+            found[column] = NOWHERE[clock.kind]
+            continue
         whole = KINDS[clock.kind][1]
         step = round(math.atan2(y, x) / (2 * math.pi) * whole) % whole
         found[column] = f"{step // 60:02d}:{step % 60:02d}" if clock.kind == "hour" else DAYS[step]

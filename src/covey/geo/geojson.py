@@ -33,7 +33,7 @@ def find_axes(columns: Sequence[str], lon: str | None = None, lat: str | None = 
     ):
         found = [i for i, name in enumerate(columns) if name == given or (given is None and _is(name, usual))]
         if len(found) != 1:
-            raise ParameterError(parameter, f"name the column that is the {meaning}; there are {options}")
+            raise ParameterError(parameter, f"name the column that is the {meaning}, in degrees; there are {options}")
         places.append(found[0])
     return places[0], places[1]
 

@@ -17,14 +17,16 @@ from covey.published.certificate import in_full
 from covey.published.coreset.coreset import Coreset
 from covey.published.plane import Plane
 from covey.published.release import Release
-from covey.published.sentences import NOISE, centre_labels, hollow, often
+from covey.published.sentences import centre_labels, hollow, marks_in_words, often
 from covey.text import printable
 
 Points = NDArray[np.float64]
 
-LEFT, SIDE, RIGHT = 0.05, 0.80, 0.985  # of the figure: where map and text begin, the sizes begin, and all ends
+LEFT, SIDE, RIGHT = 0.075, 0.80, 0.985  # of the figure: where map and text begin, the map ends at most, and all ends
 LAND, WATER, ROAD, INK, QUIET = "#f7f4ec", "#b9d9ea", "#ffffff", "#22303c", "#6b7784"
 SEEDED, ALARM = "SEEDED: NOT PRIVATE", "#b00020"
+WIDEST = 0.35  # of the figure: the panel of sizes
+TICKS = 6  # intervals between them, at most
 MOST_SIZES = 20  # of centres that have theirs written below them
 COLOURS = ("#d1495b", "#2e6f95", "#3f8f5b", "#b7791f", "#7a4e9b", "#c2571a", "#1f8a8a", "#8a5a44", "#5566aa", "#99336b")
 
@@ -95,7 +97,9 @@ class Sheet:
         self.axes = self.figure.add_axes((LEFT, 0.105, SIDE - LEFT, 0.775))
         self.axes.set_anchor("W")
         paint(self.axes, release, plane, letters)
-        draw_sizes(self.figure.add_axes((SIDE + 0.045, 0.145, RIGHT - SIDE - 0.06, 0.69)), release, letters)
+        self.axes.apply_aspect()
+        side = self.axes.get_position().x1 + 0.045  # beside the map, however narrow it is
+        draw_sizes(self.figure.add_axes((side, 0.145, min(RIGHT - 0.015 - side, WIDEST), 0.69)), release, letters)
 
     def finished(self, title: str, *, unit: str, below: str) -> bytes:
         """The PNG, with its words."""
@@ -107,7 +111,7 @@ class Sheet:
         words = f"Differentially private, {promise}. Discs: private centres{discs}.{dashed}"
         self.figure.text(LEFT, 0.945, title, size=21, weight="bold", color=INK)
         self.figure.text(LEFT, 0.905, words, size=11, color=QUIET)
-        self.figure.text(LEFT, 0.018, f"{marks(release)}{below}", size=11, color=QUIET)
+        self.figure.text(LEFT, 0.018, " ".join([*marks_in_words(release), below]), size=11, color=QUIET)
         if certificate.seeded:
             self.figure.text(RIGHT, 0.945, SEEDED, size=13, weight="bold", color=ALARM, ha="right")
         return _png(self.canvas)
@@ -143,25 +147,29 @@ def frame(axes: Any, plane: Plane) -> None:
 
     left, bottom, right, top = plane.frame
     axes.set_facecolor(LAND)
-    axes.xaxis.set_major_locator(MaxNLocator(7))
-    axes.yaxis.set_major_locator(MaxNLocator(6))
+    axes.xaxis.set_major_locator(MaxNLocator(TICKS))
+    axes.yaxis.set_major_locator(MaxNLocator(TICKS))
     axes.tick_params(colors=QUIET, labelsize=9, length=3)
     if plane.geographic:
         axes.set_aspect(1 / max(0.1, np.cos(np.radians((bottom + top) / 2))))
-        axes.xaxis.set_major_formatter(_degrees("E", "W", right - left))
-        axes.yaxis.set_major_formatter(_degrees("N", "S", top - bottom))
+        axes.xaxis.set_major_formatter(_degrees("E", "W", left, right))
+        axes.yaxis.set_major_formatter(_degrees("N", "S", bottom, top))
     else:
         across, *up = plane.names
         axes.set_xlabel(_label(across), color=QUIET)
         axes.set_ylabel(_label(" ".join(up)), color=QUIET)
-        axes.ticklabel_format(useOffset=False)
+        axes.ticklabel_format(useOffset=False, scilimits=(-5, 9))
     for spine in axes.spines.values():
         spine.set_color(QUIET)
         spine.set_linewidth(1.0)
 
 
-def _degrees(positive: str, negative: str, span: float) -> Callable[[float, Any], str]:
-    digits = max(0, -int(np.floor(np.log10(span / 6))))
+def _degrees(positive: str, negative: str, low: float, high: float) -> Callable[[float, Any], str]:
+    """Degrees with as many digits as the ticks between low and high have."""
+    from matplotlib.ticker import MaxNLocator
+
+    ticks = MaxNLocator(TICKS).tick_values(low, high)
+    digits = next((i for i in range(12) if np.abs(np.round(ticks, i) - ticks).max() <= 1e-6 * (high - low)), 12)
     return lambda value, _: f"{abs(value):.{digits}f}°{'' if value == 0 else positive if value > 0 else negative}"
 
 
@@ -181,18 +189,6 @@ def draw_borders(axes: Any, release: Release, plane: Plane) -> None:
                 borders[key] = ends
     dashes = LineCollection(list(borders.values()), colors=INK, linewidths=1.0, linestyles=[(0, (6, 4))], zorder=3)
     axes.add_collection(dashes)
-
-
-def marks(release: Release) -> str:
-    """What else is drawn: rings and hollow discs, where there are any."""
-    known = release.errors
-    if known is None:
-        return ""
-    rings = any(radius is not None for radius in known.radii or ())
-    words = (
-        f"Rings: where a centre probably is, {often(known.level)}; small ones lie under their disc. " if rings else ""
-    )
-    return words + (f"Hollow: {NOISE}. " if any(known.doubtful or ()) else "")
 
 
 def draw_places(axes: Any, release: Release, plane: Plane) -> None:

@@ -31,7 +31,8 @@ def plane_of(published: Published, kind: str, *, lon: str | None, lat: str | Non
     plane = Plane.of(published, lon=lon, lat=lat)
     if kind == "geojson" and not plane.geographic:
         find = "name the columns that are longitude and latitude, in degrees: GeoJSON is for a map"
-        raise ParameterError("lon", f"{find}; there are {', '.join(map(repr, plane.columns))}")
+        there = f"there are {', '.join(map(repr, plane.columns))}"
+        raise ParameterError("lon", f"{find}; {there}; a gpkg takes any columns")
     if kind in ("gpkg", "png") and plane.axes[1] is None:
         raise ParameterError("to", f"{kind} needs at least two columns; csv and html take one")
     return plane

@@ -14,7 +14,16 @@ from covey.published.certificate import Certificate, in_full
 from covey.published.coreset.coreset import Coreset
 from covey.published.plane import Plane
 from covey.published.release import Release
-from covey.published.sentences import NOISE, centre_labels, hollow, places_in_words, sizes_in_words, words_of
+from covey.published.sentences import (
+    NOISE,
+    centre_labels,
+    hollow,
+    marks_in_words,
+    places_in_words,
+    sizes_in_words,
+    words_of,
+)
+from covey.published.show import coordinates_in_words
 from covey.text import number
 
 WIDTH, LEAST_HEIGHT, MOST_HEIGHT = 760.0, 240.0, 900.0
@@ -66,7 +75,7 @@ def report(
     certificate = published.certificate
     release = published if isinstance(published, Release) else None
     points = published if isinstance(published, Coreset) else coreset
-    centres = "" if release is None else centres_in_words(release, plane, labels)
+    centres = "" if release is None else centres_in_words(release, labels)
     level = f"<p>The level by itself, had it been chosen in advance: {escape(meaning)}</p>" if meaning else ""
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -87,7 +96,7 @@ def fragment(published: Release | Coreset) -> str:
     plane, certificate = Plane.of(published), published.certificate
     release = published if isinstance(published, Release) else None
     points = published if isinstance(published, Coreset) else None
-    table = "" if release is None else f'<div class="scroll">{centre_table(release, plane)}</div>'
+    table = "" if release is None else f'<div class="scroll">{centre_table(release)}</div>'
     return (
         f'<div class="covey"><style>{STYLE}</style>{SEEDED if certificate.seeded else ""}'
         f"<figure>{picture(release, points, plane)}</figure>{table}"
@@ -95,9 +104,9 @@ def fragment(published: Release | Coreset) -> str:
     )
 
 
-def centres_in_words(release: Release, plane: Plane, labels: Sequence[str] | None) -> str:
+def centres_in_words(release: Release, labels: Sequence[str] | None) -> str:
     """The table of the centres, and how far off its numbers may be."""
-    return f"""<h2>The centres</h2><div class="scroll">{centre_table(release, plane, labels)}</div>
+    return f"""<h2>The centres</h2><div class="scroll">{centre_table(release, labels)}</div>
 <p class="soft">Numbers of rows are noisy: the noise is what protects each person. A small one may be negative.</p>
 {errors_in_words(release, labels)}"""
 
@@ -107,7 +116,9 @@ def caption(release: Release | None, points: Coreset | None, plane: Plane) -> st
     if release is not None:
         words.append("Marks: the centres." if points is None else "Letters: the centres.")
         words += ["Lines: which places are nearest to which centre."] if len(plane.columns) == 2 else []
-        words.append("Hollow: may be only noise. Rings: where a centre probably is, as far as noise goes.")
+        words += marks_in_words(release)
+    if points is not None and (points.weights < 0).any():
+        words.append("Points of negative weight are not drawn.")
     words += [] if len(plane.columns) == 2 else [f"Drawn by {' and '.join(plane.names)}."]
     return escape(" ".join(words))
 
@@ -216,15 +227,15 @@ def edges(frame: Frame, plane: Plane) -> list[str]:
     return parts
 
 
-def centre_table(release: Release, plane: Plane, labels: Sequence[str] | None = None) -> str:
-    head = "".join(f'<th class="right">{escape(name)}</th>' for name in release.columns)
+def centre_table(release: Release, labels: Sequence[str] | None = None) -> str:
+    columns = coordinates_in_words(release)
+    head = "".join(f'<th class="right">{escape(name)}</th>' for name in columns)
     places = places_in_words(release)
     head += '<th class="right">rows (noisy)</th>' + ("" if places is None else '<th class="place">place</th>')
     rows = []
-    told = zip(labels or centre_labels(release), release.centres, sizes_in_words(release), strict=True)
-    for i, (label, centre, size) in enumerate(told):
-        ends = zip(centre, plane.lower, plane.upper, strict=True)
-        cells = "".join(f'<td class="right">{number(x, high - low)}</td>' for x, low, high in ends)
+    told = zip(labels or centre_labels(release), sizes_in_words(release), strict=True)
+    for i, (label, size) in enumerate(told):
+        cells = "".join(f'<td class="right">{words[i]}</td>' for words in columns.values())
         doubt = f"; {NOISE}" if hollow(release, i) else ""
         place = "" if places is None else f'<td class="place">{escape(places[i])}</td>'
         rows.append(f'<tr><td>{label}</td>{cells}<td class="right">{size}{doubt}</td>{place}</tr>')

@@ -45,7 +45,7 @@ def units_in_words(certificate: Certificate) -> str:
     if certificate.parameters.get("missing") == "drop":
         told = "Rows with a missing value were left out."
     else:
-        drop = "; missing='drop' leaves such rows out" if certificate.neighbours == "add-remove" else ""
+        drop = "; `missing='drop'` leaves such rows out" if certificate.neighbours == "add-remove" else ""
         told = f"Missing values were moved to the middle of their range{drop}."
     on_map = " Longitude and latitude count in equal metres." if certificate.domain.get("equal_metres") is True else ""
     return told + on_map
@@ -82,6 +82,16 @@ def centre_labels(release: Release) -> list[str]:
 def hollow(release: Release, i: int) -> bool:
     """Whether a centre may be only noise."""
     return release.errors is not None and release.errors.doubtful is not None and release.errors.doubtful[i]
+
+
+def marks_in_words(release: Release) -> list[str]:
+    """What else a map shows: rings and hollow discs, where there are any."""
+    known = release.errors
+    if known is None:
+        return []
+    rings = f"Rings: where a centre probably is, {often(known.level)}; small ones lie under their disc."
+    words = [rings] if any(radius is not None for radius in known.radii or ()) else []
+    return words + ([f"Hollow: {NOISE}."] if any(known.doubtful or ()) else [])
 
 
 def doubts(release: Release, names: Sequence[str] | None = None) -> list[str]:
@@ -138,10 +148,15 @@ def distance_words(release: Release) -> str | None:
 
 
 def way_words(far: float, low: float | None = None, high: float | None = None, *, metres: bool) -> str:
-    """A mean distance with its interval: 1.32 km (1.28 to 1.36)."""
+    """A mean distance with its interval: 1.320 km (1.284 to 1.356)."""
     size, name = (1.0, "") if not metres else (1000.0, " km") if far >= 1000 else (1.0, " m")
-    ends = "" if low is None or high is None else f" ({amount(low / size)} to {amount(high / size)})"
-    return f"{amount(far / size)}{name}{ends}"
+
+    def told(value: float) -> str:
+        least = abs(far / size)  # all to the digits of the estimate
+        return f"{value / size:.{3 - math.floor(math.log10(least))}f}" if 1e-3 < least < 1e3 else amount(value / size)
+
+    ends = "" if low is None or high is None else f" ({told(low)} to {told(high)})"
+    return f"{told(far)}{name}{ends}"
 
 
 def constraint_words(release: Release) -> list[str]:

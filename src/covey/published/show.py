@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from covey.text import number, paragraph, printable, show_table
+from covey.text import in_commands, listing, number, paragraph, printable, show_table
 
 if TYPE_CHECKING:
     from covey.published.release import Release
@@ -29,8 +29,10 @@ def show_release(release: Release, *, scaled: bool = False) -> None:
     outside = release.rows_outside
     if outside is not None and not outside.matters:  # else it was said with the centres
         sys.stdout.write(f"\n{paragraph(str(outside))}\n")
-    sys.stdout.write(f"\n{paragraph(units_in_words(certificate))}\n\n{paragraph(certificate.statement)}\n\n")
-    for sentence in at_an_end(release):
+    sys.stdout.write(
+        f"\n{paragraph(in_commands(units_in_words(certificate)))}\n\n{paragraph(certificate.statement)}\n\n"
+    )
+    for sentence in (*at_an_end(release), *pointing_nowhere(release)):
         sys.stdout.write(f"{paragraph(sentence)}\n\n")
 
 
@@ -40,6 +42,18 @@ def at_an_end(release: Release) -> list[str]:
         return []
     where = f"Most rows seem to lie at an end of the range of {', '.join(crowded)}, where rows outside are moved"
     return [f"{where}: are the bounds in other units, or columns exchanged?"]
+
+
+def pointing_nowhere(release: Release) -> list[str]:
+    """One sentence on clocks to no hour or day of which any centre points, as if no date had been read."""
+    from covey.geo.clock import NOWHERE, hand
+
+    told = coordinates_in_words(release)
+    clocks = [name for name in told if hand(f"cos {name}") is not None and {*told[name]} <= {*NOWHERE.values()}]
+    if not clocks:
+        return []
+    why = "rows are spread all around the clock, or its dates are not written as 2024-05-01 08:15"
+    return [f"No centre points anywhere in {listing(clocks)}: {why}."]
 
 
 def _columns_at_an_end(release: Release) -> list[str]:
@@ -65,18 +79,10 @@ def show_centres(
     release: Release, *, unit: str = "rows", names: Sequence[str] | None = None, scaled: bool = False
 ) -> None:
     """The centres of a release and their noisy sizes, as a table, and how far off they may be."""
-    from covey.geo.clock import AXES, hand, told
     from covey.published.sentences import NOISE, centre_labels, places_in_words, sizes_in_words, words_of
 
-    lower, upper = corners(release.certificate.domain)
     labels = names or centre_labels(release)
-    columns: dict[str, Sequence[str]] = {"centre": labels}
-    for i, (name, low, high) in enumerate(zip(release.columns, lower, upper, strict=True)):
-        circle = hand(name)
-        if circle is None:
-            columns[name] = [number(centre[i], high - low) for centre in release.centres]
-        elif circle.axis == AXES[0]:
-            columns[circle.name] = [told(release.columns, centre)[name] for centre in release.centres]
+    columns: dict[str, Sequence[str]] = {"centre": labels, **coordinates_in_words(release)}
     columns[f"{unit} (noisy)"] = sizes_in_words(release)
     right = range(1, len(columns))
     if (places := places_in_words(release)) is not None:
@@ -86,6 +92,23 @@ def show_centres(
     show_table(list(columns), list(zip(*columns.values(), strict=True)), right=right)
     if words := words_of(release, names, scaled=scaled):
         sys.stdout.write(f"\n{paragraph(' '.join(words))}\n")
+
+
+def coordinates_in_words(release: Release) -> dict[str, list[str]]:
+    """Every column of the centres, as a table shows it: numbers, and hours and days instead of the clock's hands."""
+    from covey.geo.clock import AXES, hand, told
+
+    columns = {}
+    clocks = [told(release.columns, centre) for centre in release.centres]
+    paired = clocks[0] if clocks else {}
+    ends = zip(release.columns, *corners(release.certificate.domain), strict=True)
+    for i, (name, low, high) in enumerate(ends):
+        circle = hand(name)
+        if circle is not None and name in paired:
+            columns[circle.name] = [each[name] for each in clocks]
+        elif circle is None or f"{AXES[0]} {circle.name}" not in paired:
+            columns[name] = [number(centre[i], high - low) for centre in release.centres]
+    return columns
 
 
 def corners(domain: dict[str, Any]) -> tuple[list[float], list[float]]:

@@ -159,6 +159,8 @@ def test_export_writes_each_kind_once(here):
     assert covey("export", "levels.json", "--level", "detailed", "-k", 2, "--out", "x.csv", "--force").exit_code == 0
     assert len(pd.read_csv("x.csv")) == 2
     assert "<h1>trips</h1>" in Path("x.html").read_text()
+    covey("export", "seeded.json", "--allow-seeded", "--out", "x.html", "--force")
+    assert "<h1>Private centres</h1>" in Path("x.html").read_text(), "no name of another file"
 
 
 # --- assign -----------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from covey.cli.main import cli
 from covey.geo.clock import Hand, hand, source_of, told
 from covey.geo.metric import measured
 from covey.public import Person
+from covey.published.report import centre_table
 
 COLUMNS = ("x", "cos hour(when)", "sin hour(when)")
 
@@ -61,10 +62,24 @@ def test_the_table_closes_and_says_missing():
 @pytest.mark.parametrize(("minute", "words"), [(0, "00:00"), (495, "08:15"), (1439, "23:59"), (1439.6, "00:00")])
 def test_a_centre_is_told_by_where_it_points_to(minute, words):
     angle = 2 * math.pi * minute / 1440
-    assert told(COLUMNS, (7.0, 0.3 * math.cos(angle), 0.3 * math.sin(angle))) == {"cos hour(when)": words}
+    assert told(COLUMNS, (7.0, 0.6 * math.cos(angle), 0.6 * math.sin(angle))) == {"cos hour(when)": words}
     week = ("cos weekday(when)", "sin weekday(when)")
     assert told(week, (math.cos(-0.1), math.sin(-0.1))) == {"cos weekday(when)": "Mon"}
     assert told(COLUMNS[:2], (0, 1)) == {}
+
+
+def test_a_short_hand_points_nowhere():
+    assert told(COLUMNS, (7.0, -0.3, 0.2)) == {"cos hour(when)": "no one hour"}
+    working = np.exp(2j * np.pi * np.arange(5) / 7).mean()  # Monday to Friday, all alike
+    assert told(("cos weekday(a)", "sin weekday(a)"), (working.real, working.imag)) == {"cos weekday(a)": "no one day"}
+
+
+def test_dates_that_nobody_could_read_are_told_of_the_release_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"when": ["01.05.2024 08:15", "02.05.2024 17:30"] * 300}).to_csv("rows.csv", index=False)
+    asked = ["fit", "rows.csv", "-k", "2", "--epsilon", "2", "--bounds", "hour(when)=0:24", "--seed", "1"]
+    shown = CliRunner().invoke(cli, asked).output
+    assert "No centre points anywhere in hour(when)" in " ".join(shown.split())
 
 
 def test_midnight_is_one_cluster_and_the_command_shows_hours(tmp_path, monkeypatch):
@@ -77,6 +92,8 @@ def test_midnight_is_one_cluster_and_the_command_shows_hours(tmp_path, monkeypat
     hours = {next(iter(told(model.release_.columns, each).values()))[:2] for each in model.release_.centres}
     assert len(hours & {"11", "12"}) == len(hours & {"23", "00"}) == 1
     assert len(set(model.predict(rows)[:1000])) == 1
+    assert "cos " not in centre_table(model.release_)
+    assert next(iter(hours)) + ":" in centre_table(model.release_)
     monkeypatch.chdir(tmp_path)
     rows.to_csv("rows.csv", index=False)
     asked = ["fit", "rows.csv", "-k", "2", "--epsilon", "2", "--bounds", "hour(when)=0:24", "--seed", "1"]
@@ -85,3 +102,4 @@ def test_midnight_is_one_cluster_and_the_command_shows_hours(tmp_path, monkeypat
     assert "hour(when)" in shown.output
     assert any(f" {hour}:" in shown.output for hour in ("11", "12"))
     assert "at an end of the range" not in shown.output
+    assert "points anywhere" not in shown.output

@@ -20,6 +20,7 @@ from covey.private.tables.csv.header import Dialect
 from covey.private.tables.csv.reader import _read, parse
 from covey.private.tables.csv.records import blocks, cells, record_ends
 from covey.private.tables.files import _as_numbers, open_file
+from covey.text import in_commands
 
 COMMAS = [b";", b"\t", b"|"]
 SECRET = "0.123456789"
@@ -157,6 +158,8 @@ def test_a_column_of_decimal_commas_is_refused_with_what_may_help(save):
     with pytest.raises(NotNumericError, match="decimal=','") as refusal:
         open_file(save("a;b\n1,5;2\n2,5;3\n")).check_numeric(["a"])
     assert "1,5" not in str(refusal.value)
+    assert "say so: --decimal , or" in in_commands(str(refusal.value))
+    assert "hour(a)" in str(refusal.value)
 
 
 # Titles and encodings

@@ -18,7 +18,7 @@ from shapely import from_wkt
 from covey import Box, Coreset, Release
 from covey.errors import ParameterError
 from covey.fit.fit import fit
-from covey.published.draw import coreset_plot, plot, release_map
+from covey.published.draw import TICKS, Sheet, _degrees, coreset_plot, plot, release_map
 from covey.published.export import contents, kind_of
 from covey.published.plane import Plane
 from covey.published.report import fragment
@@ -130,12 +130,14 @@ def test_a_page_stands_alone_and_says_the_promise(release, coreset):
     assert page.count('class="mark') >= 3
     assert page.count('class="dot"') > 100, "the synopsis that was kept"
     assert "NOT PRIVATE" in page
+    assert "Rings:" not in page
+    assert "Hollow:" not in page
     assert "A private coreset" in contents(coreset, "html", name="x").decode()
 
 
 @pytest.mark.parametrize("kind", ["geojson"])
 def test_a_map_needs_degrees(release, kind):
-    with pytest.raises(ParameterError, match="longitude and latitude"):
+    with pytest.raises(ParameterError, match="longitude and latitude, in degrees"):
         contents(named(release, "x", "y"), kind, name="")
     assert json.loads(contents(named(release, "x", "y"), kind, name="", lon="x", lat="y"))["features"]
 
@@ -176,6 +178,27 @@ def test_names_of_columns_are_no_formulas(release, columns):
     figure = Figure(dpi=20)
     plot(named(release, *columns), figure.add_subplot())
     figure.savefig(io.BytesIO())
+
+
+@pytest.mark.parametrize(("low", "high"), [(47.32, 47.45), (8.45, 8.6), (-73.9, -73.8999), (-180.0, 180.0)])
+def test_degrees_are_written_as_exactly_as_the_ticks_stand(low, high):
+    from matplotlib.ticker import MaxNLocator
+
+    write = _degrees("E", "W", low, high)
+    for tick in MaxNLocator(TICKS).tick_values(low, high):
+        assert float(write(tick, None).rstrip("°EW")) == pytest.approx(abs(tick), abs=1e-5 * (high - low))
+
+
+def test_half_a_clock_in_a_file_of_others_is_a_number(release):
+    page = contents(named(release, "cos hour(a)", "sin hour(b)"), "html", name="").decode()
+    assert page.count("cos hour(a)</th>") == page.count("sin hour(b)</th>") == 1
+
+
+def test_sizes_stand_beside_a_narrow_map(release):
+    sheet = Sheet(release, Plane.of(release), ["0", "1", "2"])
+    map_axes, sizes = (each.get_position() for each in sheet.figure.axes)
+    assert 0.03 < sizes.x0 - map_axes.x1 < 0.06
+    assert sizes.x1 < 1
 
 
 def test_one_column_has_no_picture(rows):

@@ -10,7 +10,7 @@ from matplotlib.patches import Ellipse
 
 from covey import Box, Release
 from covey.fit.fit import fit
-from covey.published.draw import COLOURS, draw_centres, draw_places, draw_sizes, marks
+from covey.published.draw import COLOURS, draw_centres, draw_places, draw_sizes
 from covey.published.errors import Errors
 from covey.published.plane import Plane
 from covey.published.sentences import (
@@ -19,6 +19,7 @@ from covey.published.sentences import (
     constraint_words,
     distance_words,
     excess_words,
+    marks_in_words,
     of_costs,
     places_in_words,
     size_words,
@@ -65,7 +66,7 @@ def test_words_say_what_is_stored(release):
         "Centre 1 may be only noise.",
         "A centre is probably (9 times in 10) as near as is said to where it would be without noise.",
         "Up to 5% worse than without privacy, if no cluster was missed.",
-        "A row is 1.312 km (1.28 to 1.344; 9 times in 10) from its centre on average. Centres that were found on the "
+        "A row is 1.312 km (1.280 to 1.344; 9 times in 10) from its centre on average. Centres that were found on the "
         "same counts look a little better than they are.",
     ]
 
@@ -83,8 +84,8 @@ def test_the_scaled_cost_is_told_on_request_and_where_no_distance_is_known(relea
 @pytest.mark.parametrize(
     ("objective", "words"),
     [
-        ("k-means", "A row is 2.5 (2.25 to 2.75; 9 times in 10) from its centre in root mean square, in the units"),
-        ("k-median", "A row is 1.5 (1.25 to 1.75; 9 times in 10) from its centre on average, in the units"),
+        ("k-means", "A row is 2.500 (2.250 to 2.750; 9 times in 10) from its centre in root mean square, in the units"),
+        ("k-median", "A row is 1.500 (1.250 to 1.750; 9 times in 10) from its centre on average, in the units"),
     ],
 )
 def test_elsewhere_distances_are_in_the_units_of_the_data(release, objective, words):
@@ -240,9 +241,9 @@ def test_a_drawing_has_rings_whiskers_and_hollow_discs(release, monkeypatch):
     panel = Figure().add_subplot()
     draw_sizes(panel, release, "AB")
     assert [tuple(line.get_xdata()) for line in panel.lines] == [*map(tuple, KNOWN.sizes)]
-    assert "Hollow: may be only noise" in marks(release)
+    assert "Hollow: may be only noise" in " ".join(marks_in_words(release))
     bare = msgspec.structs.replace(release, errors=None)
-    assert marks(bare) == ""
+    assert marks_in_words(bare) == []
     draw_places(panel, bare, plane)
     assert not panel.patches
     assert len(COLOURS) > 2

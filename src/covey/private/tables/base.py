@@ -140,8 +140,10 @@ def piece_rows(columns: int) -> int:
 
 
 def not_numeric(column: object, kind: object) -> NotNumericError:
+    dates = f"; if it holds dates, bounds of hour({column}) or weekday({column}) read them"
     return NotNumericError(
         f"bounds: column {column!r} is not numeric (it is {kind}); choose numeric columns or convert it first"
+        + (dates if isinstance(column, str) else "")
     )
 
 

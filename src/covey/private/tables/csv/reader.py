@@ -37,7 +37,7 @@ MISSING = pa.array([text.encode() for text in pyarrow.csv.ConvertOptions().null_
 
 
 USUAL = Dialect()
-UNSURE = "text; if its numbers are written 12,5 or 12.5, say so: decimal=',' or decimal='.'"
+UNSURE = "text; if its numbers are written 12,5 or 12.5, say so: `decimal=','` or `decimal='.'`"
 
 
 class CsvPart(Sealed):
