@@ -63,7 +63,8 @@ def check_shared(data: File, options: Shared, *, more_outputs: Sequence[str | No
     for name, given in (("--key", options.key is not None), ("--convert", options.convert)):
         if given and options.ledger_file is None:
             raise click.UsageError(f"{name}: needs --ledger, where charges and finished releases are kept")
-    check_outputs(outputs, inputs=[fspath(data), *kept_files(options.ledger_file)], force=options.force)
+    inputs = [fspath(data), *kept_files(options.ledger_file), *filter(None, [options.zones])]
+    check_outputs(outputs, inputs=inputs, force=options.force)
     domain = read_bounds(options.bounds, options.ball)
     if options.person is not None and options.person in (domain.columns or ()):
         raise ParameterError("person", f"{options.person!r} says whose a row is; leave it out of --bounds")
@@ -211,7 +212,7 @@ def publish(
         for path, write in files:
             if path is not None:
                 write(path)
-    except DataError as error:
+    except CoveyError as error:
         problem = error
     if options.as_json or problem is not None:
         print_bytes(document())
