@@ -73,6 +73,10 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     coreset: WeightedPoints | None = None
 
 
+def _covers(synopsis: Synopsis, width: int) -> bool:
+    return synopsis.cells_per_axis > 0 and len(synopsis.counts) == synopsis.cells_per_axis**width
+
+
 def _known(synopsis: Synopsis) -> bool:
     return synopsis.noise is None or synopsis.noise.fits(len(synopsis.counts))
 
@@ -176,13 +180,15 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
         width = len(document.columns)
         if not is_possible(document.certificate, width):
             raise FormatError("release: the document is damaged: the certificate holds no possible promise")
+        if len(set(document.columns)) < width:
+            raise FormatError("release: the document is damaged: two columns have the same name")
         if not document.centres or any(len(centre) != width for centre in document.centres):
             raise FormatError("release: the document is damaged: centres and columns do not match")
         if document.sizes is not None and len(document.sizes) != len(document.centres):
             raise FormatError("release: the document is damaged: sizes and centres do not match")
         if document.errors is not None and not document.errors.fits(len(document.centres)):
             raise FormatError("release: the document is damaged: errors and centres do not match")
-        if document.synopsis is not None and len(document.synopsis.counts) != document.synopsis.cells_per_axis**width:
+        if document.synopsis is not None and not _covers(document.synopsis, width):
             raise FormatError("release: the document is damaged: the synopsis does not match the columns")
         if document.synopsis is not None and not 1 <= document.synopsis.rows_per_count < 1e15:
             raise FormatError("release: the document is damaged: the synopsis does not say how many rows a count is")

@@ -47,6 +47,7 @@ def test_files_that_are_none_are_refused_with_what_they_are(release, tmp_path):
     file = tmp_path / "file"
     document = json.loads(release.to_json())
     domain = {**document["certificate"], "domain": {"type": "box", "lower": [1, 1], "upper": [0, 0]}}
+    box = {"type": "box", "lower": [-75, 40], "upper": [-73, 41]}
     for content, words in (
         (b"", "no file that Covey publishes"),
         (b"\xff\xfe\x00", "no file that Covey publishes"),
@@ -61,6 +62,12 @@ def test_files_that_are_none_are_refused_with_what_they_are(release, tmp_path):
         (changed(release, centres=[[1, 2, 3]]), "do not match"),
         (changed(release, centres=[[1e300, 0], [0, 0]]), "absurdly far"),
         (changed(release, certificate=domain), "no possible promise"),
+        (changed(release, certificate={**domain, "domain": {**box, "upper": [10**300, 41]}}), "no possible promise"),
+        (changed(release, certificate={**domain, "domain": {**box, "scale": [1, 5e-324]}}), "no possible promise"),
+        (changed(release, columns=["lon", "lon"]), "same name"),
+        (changed(release, sizes=[1e19, 0]), "absurdly many rows"),
+        (changed(release, errors={"sizes": [[0, 1e300], [0, 1]]}), "absurdly many rows"),
+        (changed(release, synopsis={"cells_per_axis": -1, "counts": [1]}), "synopsis does not match"),
         (changed(release, errors={"distances": {"mean_m": [5, 6, 4]}}), "do not match"),
         (changed(release, errors={"distances": {"mean_m": [-5, -6, -4]}}), "do not match"),
         (changed(release, errors={"distances": {"miles": [5, 4, 6]}}), "do not match"),
