@@ -30,14 +30,14 @@ def read_published(path: str | os.PathLike[str]) -> Release | Coreset | LevelSet
     except OSError as error:
         raise FormatError(f"release: cannot read {str(path)!r}: {error.strerror}") from None
     if content[:4] == coresets.PARQUET:
-        return coresets.from_parquet(content)
+        return _few(coresets.from_parquet(content))
     try:
         head = msgspec.json.decode(content, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise FormatError(f"release: {str(path)!r} is no file that Covey publishes: {KINDS}") from None
     match head.get("format"):
         case coresets.FORMAT:
-            return coresets.from_json(content)
+            return _few(coresets.from_json(content))
         case levels.FORMAT:
             return levels.from_json(content)
         case other if other == RELEASE:
@@ -59,3 +59,10 @@ def _near(release: Release) -> Release:
     if any(abs(each) > MOST_ROWS for each in (*(release.sizes or ()), *(end for pair in ends for end in pair))):
         raise FormatError("release: the document is damaged: there are absurdly many rows")
     return release
+
+
+def _few(coreset: Coreset) -> Coreset:
+    """Refuse weights that no rows add up to."""
+    if not (np.abs(coreset.weights) <= MOST_ROWS).all():
+        raise FormatError("coreset: the document is damaged: there are absurdly many rows")
+    return coreset

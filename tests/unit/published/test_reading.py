@@ -13,7 +13,7 @@ from covey.errors import FormatError
 from covey.fit.fit import fit
 from covey.fit.slider import fit_levels
 from covey.published.characters import WIDTH, character_map
-from covey.published.coreset.files import to_parquet
+from covey.published.coreset.files import to_json, to_parquet
 from covey.published.levels.levels import LevelSet
 from covey.published.reading import read_published
 
@@ -47,6 +47,7 @@ def test_files_that_are_none_are_refused_with_what_they_are(release, tmp_path):
     file = tmp_path / "file"
     document = json.loads(release.to_json())
     domain = {**document["certificate"], "domain": {"type": "box", "lower": [1, 1], "upper": [0, 0]}}
+    coreset = json.loads(to_json(Coreset.of(release)))
     box = {"type": "box", "lower": [-75, 40], "upper": [-73, 41]}
     for content, words in (
         (b"", "no file that Covey publishes"),
@@ -58,6 +59,7 @@ def test_files_that_are_none_are_refused_with_what_they_are(release, tmp_path):
         (b'{"format": "covey-levels"}', "levels"),
         (b'{"format": "covey-coreset"}', "version"),
         (to_parquet(Coreset.of(release))[:-9], "damaged"),
+        (json.dumps({**coreset, "weights": [1e308] * len(coreset["weights"])}).encode(), "absurdly many rows"),
         (changed(release, version=99), "version 1"),
         (changed(release, centres=[[1, 2, 3]]), "do not match"),
         (changed(release, centres=[[1e300, 0], [0, 0]]), "absurdly far"),
