@@ -109,7 +109,10 @@ def test_a_file_beside_those_of_a_pattern_is_written(place, rows):
     assert Path("days/out.json").exists()
 
 
-def test_zones_are_never_replaced(place, capsys):
+def test_zones_and_sites_are_never_replaced(place, capsys):
+    sites = ["--algorithm", "sites", "--param", "sites=sites.csv", "--report", "sites.csv", "--force"]
+    Path("sites.csv").write_text("lon,lat\n0.1,0.1\n0.9,0.9\n")
+    assert "another file of this command" in refused(capsys, "fit", "rows.csv", *FIT, *sites)
     given = ["fit", "rows.csv", *FIT, "--zones", "zones.geojson", "--out", "zones.geojson", "--force"]
     assert "another file of this command" in refused(capsys, *given)
 
