@@ -48,7 +48,9 @@ def read_published(path: str | os.PathLike[str]) -> Release | Coreset | LevelSet
 
 
 def _near(release: Release) -> Release:
-    """Refuse centres and numbers of rows that no fit has, and that nothing can be drawn or computed with."""
+    """Refuse names, centres and numbers of rows that no fit has, and that nothing can be drawn or computed with."""
+    if len(set(release.columns)) < len(release.columns):
+        raise FormatError("release: the document is damaged: two columns have the same name")
     middle, half = release.scale()
     with np.errstate(all="ignore"):
         far = np.abs((np.array(release.centres, dtype=np.float64) - middle) / half)

@@ -180,8 +180,6 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
         width = len(document.columns)
         if not is_possible(document.certificate, width):
             raise FormatError("release: the document is damaged: the certificate holds no possible promise")
-        if len(set(document.columns)) < width:
-            raise FormatError("release: the document is damaged: two columns have the same name")
         if not document.centres or any(len(centre) != width for centre in document.centres):
             raise FormatError("release: the document is damaged: centres and columns do not match")
         if document.sizes is not None and len(document.sizes) != len(document.centres):
