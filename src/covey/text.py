@@ -121,6 +121,11 @@ def free_name(wanted: str, taken: Collection[str], *, key: Callable[[str], str] 
     return wanted
 
 
+def own_names(columns: Sequence[str], taken: Collection[str]) -> list[str]:
+    """The names of columns beside others that are taken; one that would be taken, or another column's, is changed."""
+    return [name if name not in taken else free_name(name, {*taken, *columns}) for name in columns]
+
+
 def in_words(value: object) -> str:
     """A value of a table: lists and parameters separated by commas, numbers in their short form."""
     if isinstance(value, dict):

@@ -12,7 +12,7 @@ import inspect
 from dataclasses import replace
 from importlib import metadata
 
-from covey.algorithms.registry import SUPPLIED, Algorithm
+from covey.algorithms.registry import FIT_NOTES, SUPPLIED, Algorithm
 from covey.errors import ParameterError
 from covey.public import Neighbours
 
@@ -56,6 +56,8 @@ def lacks(row: object) -> str:
         return "its function must take a curator, and everything else by keyword only"
     if unknown := {each.name for each in asked if each.default is inspect.Parameter.empty} - SUPPLIED:
         return f"no fit supplies {', '.join(sorted(unknown))}: give a default, and a range"
+    if taken := FIT_NOTES.intersection(row.parameters):
+        return f"{', '.join(sorted(taken))} in a certificate is what the fit says: give it another name"
     if silent := [name for name in row.parameters if name not in row.ranges or not row.ranges[name].kinds]:
         return f"{', '.join(silent)} must declare a range"
     try:

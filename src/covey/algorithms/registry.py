@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, get_type_hints
 
@@ -34,6 +34,7 @@ from covey.public import Neighbours
 
 BOTH = (Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE)
 SUPPLIED = {"k", "epsilon", "delta", "objective", "public_rng"}  # by every fit; the rest are the algorithm's own
+FIT_NOTES = {"k", "algorithm_by", "choice", "composition", "missing", "not_told", "people", "sample", "zones"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,8 +97,14 @@ class Algorithm:
         return self.guarantee == "approximate" or any(given.get(name) == value for name, value in asked)
 
     def outcome(self, curator: Curator, values: Mapping[str, Any], own: Mapping[str, Any]) -> Outcome:
-        """The algorithm at work: `values` of SUPPLIED, and its own parameters, which are checked first."""
-        return self.run(curator, **self.supplied(values), **self.check_parameters(own))
+        """The algorithm at work: `values` of SUPPLIED, and its own parameters, which are checked first.
+
+        What a fit itself says in a certificate, and the promise is worded by, no algorithm from outside says for it.
+        """
+        found = self.run(curator, **self.supplied(values), **self.check_parameters(own))
+        if not self.origin:
+            return found
+        return replace(found, notes={name: note for name, note in found.notes.items() if name not in FIT_NOTES})
 
 
 ALGORITHMS: dict[str, Algorithm] = {

@@ -17,6 +17,7 @@ from covey.cli.options import (
     check_outputs,
     files_of,
     read_bounds,
+    read_params,
     read_rows_per_person,
     read_sample,
     read_scale,
@@ -63,7 +64,9 @@ def check_shared(data: File, options: Shared, *, more_outputs: Sequence[str | No
     for name, given in (("--key", options.key is not None), ("--convert", options.convert)):
         if given and options.ledger_file is None:
             raise click.UsageError(f"{name}: needs --ledger, where charges and finished releases are kept")
-    check_outputs(outputs, inputs=[fspath(data), *kept_files(options.ledger_file)], force=options.force)
+    listed = (options.zones, read_params(options.param).get("sites"))
+    inputs = [fspath(data), *kept_files(options.ledger_file), *(each for each in listed if isinstance(each, str))]
+    check_outputs(outputs, inputs=inputs, force=options.force)
     domain = read_bounds(options.bounds, options.ball)
     if options.person is not None and options.person in (domain.columns or ()):
         raise ParameterError("person", f"{options.person!r} says whose a row is; leave it out of --bounds")
@@ -191,8 +194,6 @@ def read_sites(path: str, data: File, domain: Box | Ball, options: Shared) -> li
     from covey.private.tables.frames import open_table
     from covey.published.centres import read_places
 
-    outputs = [each for each in (options.out, options.geojson) if each is not None]
-    check_outputs(outputs, inputs=[path], force=options.force)
     columns = domain.columns or open_table(data).names or ()
     return read_places(path, columns, name="sites", whose="the data's", lon=options.lon, lat=options.lat)
 
@@ -211,7 +212,7 @@ def publish(
         for path, write in files:
             if path is not None:
                 write(path)
-    except DataError as error:
+    except CoveyError as error:
         problem = error
     if options.as_json or problem is not None:
         print_bytes(document())

@@ -304,10 +304,13 @@ def check_outputs(
     """
     import tempfile
 
-    taken = [place.resolve() for path in inputs for place in _meant(path)]
+    from covey.private.tables.folders import lies_among, meant_by
+
+    taken = [place.resolve() for path in inputs for place in meant_by(path)]
     for path in outputs:
         target = Path(path).resolve()
-        if any(place in target.parents for place in taken if place.is_dir()):
+        among = any(place in target.parents for place in taken if place.is_dir())
+        if among or any(lies_among(target, pattern) for pattern in inputs):
             raise DataError(f"out: {path!r} would lie among the data, and be read as such; choose another folder")
         if target in taken:
             raise DataError(f"out: {path!r} is another file of this command; choose a name of its own")
@@ -329,16 +332,6 @@ def files_of(book: Ledger) -> list[str]:
     anchor = book.entries()[0].anchor
     beside = [] if anchor is None else [anchor, f"{anchor}.lock", f"{anchor}.new"]
     return [f"{book.path}{rest}" for rest in ("", "-journal", "-wal", "-shm")] + beside
-
-
-def _meant(path: str) -> Sequence[Path]:
-    """The path itself, or the files that a pattern such as data/*.parquet stands for."""
-    from covey.private.tables.folders import find_files, is_pattern
-
-    try:
-        return find_files(path).files if is_pattern(path) else [Path(path)]
-    except DataError:  # told where the data is opened
-        return [Path(path)]
 
 
 def check_axes(data: File, bounds: Box | Ball, *, lon: str | None, lat: str | None) -> None:

@@ -35,6 +35,8 @@ def find_axes(columns: Sequence[str], lon: str | None = None, lat: str | None = 
         if len(found) != 1:
             raise ParameterError(parameter, f"name the column that is the {meaning}, in degrees; there are {options}")
         places.append(found[0])
+    if places[0] == places[1]:
+        raise ParameterError("lat", f"is the same column as the longitude, {columns[places[0]]!r}; there are {options}")
     return places[0], places[1]
 
 

@@ -70,9 +70,10 @@ def how_many(evidence: Evidence, least: int, most: int, rng: np.random.Generator
     jumps, strengths = jump_sizes(costs, evidence.dimension)
     best = int(jumps[asked].argmax()) + least
     again = [_redrawn(evidence, ks, centres, asked, rng) + least for _ in range(REDRAWS)]
-    clear = strengths[best - 2] >= min(CLEAR * max(float(np.median(strengths)), 0.5), HIGHEST * best)
+    usual, highest = max(float(np.median(strengths)), 0.5), int(jumps.argmax()) + 2
+    clear, higher = (strengths[k - 2] >= min(CLEAR * usual, HIGHEST * k) for k in (best, highest))
     found = {int(k): each for k, each in zip(ks, centres, strict=True) if least <= k <= most}
-    more = bool(jumps.argmax() + 2 > most)
+    more = bool(higher) and highest > most
     if not clear or np.mean(np.abs(np.array(again) - best) <= 1) < AGREE:
         return Answer(None, best, None, None, found, more)
     alike = [best, *again, *(np.flatnonzero(jumps[asked] >= ALIKE * jumps[best - 2]) + least)]

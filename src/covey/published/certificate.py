@@ -15,6 +15,8 @@ from covey.events import Neighbours, exactly
 
 MOST_EPSILON = 10**4
 MOST_COORDINATE = 1e301  # bounds are below
+MOST_WHOLE = 2**63  # a whole number of more digits is none for numpy
+LEAST_SCALE = 1e-6  # no fit lets a column count so little
 UNCOVERED = "the choice is not covered"  # what no merge may hide
 _UP, _DIGITS = Context(prec=3, rounding=ROUND_CEILING), Context(prec=40)  # never the caller's own precision
 _RULES = {
@@ -199,8 +201,8 @@ def _fits(domain: dict[str, Any], width: int) -> bool:
 def _counts(scale: Any, width: int) -> bool:
     """Whether columns can count as much as this says: one of them 1, and no other more."""
     known = isinstance(scale, list) and len(scale) == width and all(map(_is_number, scale))
-    return known and min(scale) > 0 and max(scale) == 1
+    return known and min(scale) > LEAST_SCALE and max(scale) == 1
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and abs(value) < MOST_COORDINATE
+    return isinstance(value, int | float) and abs(value) < (MOST_WHOLE if isinstance(value, int) else MOST_COORDINATE)

@@ -15,10 +15,12 @@ from covey.published.coreset.coreset import Coreset
 from covey.published.plane import Plane
 from covey.published.release import Release
 from covey.published.sentences import centre_properties
-from covey.text import free_name
+from covey.text import free_name, own_names
 
 Published = Release | Coreset
 OWN = ("point", "weight", "negative", "spread", "kind", "region")  # said of a point; a column that is called so: point_
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that a spreadsheet computes
 
 
 def contents(published: Published, kind: str, *, name: str, lon: str | None = None, lat: str | None = None) -> bytes:
@@ -61,7 +63,7 @@ def shapes(published: Published, plane: Plane) -> dict[str, Any]:
 
 def point_properties(coreset: Coreset) -> list[dict[str, Any]]:
     """What a map says of each point of a coreset."""
-    names = [free_name(name, OWN) for name in coreset.columns]
+    names = own_names(coreset.columns, OWN)
     rows = zip(coreset.points.tolist(), coreset.weights.tolist(), strict=True)
     return [
         {
@@ -105,7 +107,10 @@ def as_geojson(published: Published, plane: Plane, _name: str) -> bytes:
 
 
 def as_csv(published: Published, plane: Plane, _name: str) -> bytes:
-    """A row for each centre or point, and its region as well-known text, where there are two columns."""
+    """A row for each centre or point, and its region as well-known text, where there are two columns.
+
+    A column whose name a spreadsheet would compute is told with a quote before it: names may be anybody's.
+    """
     rows = records(published)
     for feature in shapes(published, plane)["features"][len(rows) :]:
         place = feature["properties"].get("cluster", feature["properties"].get("point"))
@@ -113,7 +118,7 @@ def as_csv(published: Published, plane: Plane, _name: str) -> bytes:
     names = list(dict.fromkeys(name for row in rows for name in row))
     sheet = io.StringIO()
     writer = csv.DictWriter(sheet, names, lineterminator="\n")
-    writer.writeheader()
+    writer.writerow({name: f"'{name}" if name.startswith(FORMULA) else name for name in names})
     writer.writerows(rows)
     return sheet.getvalue().encode(errors="replace")
 

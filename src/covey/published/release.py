@@ -73,6 +73,10 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     coreset: WeightedPoints | None = None
 
 
+def _covers(synopsis: Synopsis, width: int) -> bool:
+    return synopsis.cells_per_axis > 0 and len(synopsis.counts) == synopsis.cells_per_axis**width
+
+
 def _known(synopsis: Synopsis) -> bool:
     return synopsis.noise is None or synopsis.noise.fits(len(synopsis.counts))
 
@@ -182,7 +186,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
             raise FormatError("release: the document is damaged: sizes and centres do not match")
         if document.errors is not None and not document.errors.fits(len(document.centres)):
             raise FormatError("release: the document is damaged: errors and centres do not match")
-        if document.synopsis is not None and len(document.synopsis.counts) != document.synopsis.cells_per_axis**width:
+        if document.synopsis is not None and not _covers(document.synopsis, width):
             raise FormatError("release: the document is damaged: the synopsis does not match the columns")
         if document.synopsis is not None and not 1 <= document.synopsis.rows_per_count < 1e15:
             raise FormatError("release: the document is damaged: the synopsis does not say how many rows a count is")

@@ -13,7 +13,7 @@ from covey.geo.geojson import METRES as DEGREE
 from covey.post.errors.quantiles import LEVEL
 from covey.published.certificate import reach_of
 from covey.published.ways import MEAN, METRES, ROOT
-from covey.text import free_name, how_many, listing, plain
+from covey.text import how_many, listing, own_names, plain
 
 if TYPE_CHECKING:
     from covey.published.certificate import Certificate
@@ -296,7 +296,7 @@ def radii_in_metres(release: Release, lon: str | None = None, lat: str | None = 
 def centre_properties(release: Release, lon: str | None = None, lat: str | None = None) -> list[dict[str, Any]]:
     """What a map says of each centre; what is not known is left out. A column that is called so gets an underscore."""
     errors, metres = release.errors, radii_in_metres(release, lon, lat)
-    found = []
+    names, found = own_names(release.columns, OWN), []
     for i, centre in enumerate(release.centres):
         own: dict[str, Any] = {"cluster": i}
         own |= {column.partition(" ")[2]: words for column, words in clock.told(release.columns, centre).items()}
@@ -309,6 +309,5 @@ def centre_properties(release: Release, lon: str | None = None, lat: str | None 
         radius = None if metres is None else metres[i]
         if radius is not None:
             own["radius_m"] = math.ceil(radius)
-        names = [free_name(name, OWN) for name in release.columns]
         found.append({**dict(zip(names, centre, strict=True)), **own})
     return found

@@ -9,6 +9,13 @@ MISSING = "unit/private/test_missing.py::"
 
 MUTANTS = (
     mutant(
+        "output-among-the-data",
+        "a file is written where a pattern finds it: the next fit reads it too, and counts everybody twice",
+        "private.tables.folders:lies_among",
+        {"if not is_pattern(pattern):": "if True:"},
+        killer="unit/cli/test_cli_overwriting.py::test_what_is_written_is_never_among_the_files_of_a_pattern[days/*.csv]",
+    ),
+    mutant(
         "lines-instead-of-records",
         "a CSV is read by lines: whoever has a value of a hundred line breaks has a hundred rows more",
         READER + "marks",

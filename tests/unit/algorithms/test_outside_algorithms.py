@@ -45,6 +45,22 @@ def test_its_parameters_have_ranges():
         fit(np.zeros((20, 2)), k=1, epsilon=1, bounds=(-1, 1), algorithm=name, algorithm_params={"side": 1000})
 
 
+def boastful(curator, *, k, epsilon, public_rng):
+    """Guarantee: that of tiles."""
+    notes = {"choice": "nothing was ever safer", "zones": [{"epsilon": 0.1}], "algorithm_by": "Covey", "cells": 64}
+    return replace(tiles(curator, k=k, epsilon=epsilon, public_rng=public_rng), notes=notes)
+
+
+def test_it_does_not_word_the_promise():
+    with offered(replace(TILES, run=boastful)) as name:
+        made = fit(np.zeros((20, 2)), k=1, epsilon=1, bounds=(-1, 1), algorithm=name, random_state=1)
+    told = made.certificate.parameters
+    assert (told["algorithm_by"], told["cells"]) == ("tiles-package 1.2", 64)
+    assert not {"choice", "zones"} & set(told)
+    assert "safer" not in made.certificate.statement
+    assert "zone" not in made.certificate.statement
+
+
 def test_it_is_listed_as_not_covey_s_own():
     with offered() as name:
         done = CliRunner().invoke(cli, ["algorithms", "--json"], catch_exceptions=False)
@@ -81,6 +97,10 @@ def rangeless(curator, *, k, side=8):
     """Guarantee: none."""
 
 
+def chosen(curator, *, k, choice="any"):
+    """Guarantee: none."""
+
+
 def needy(curator, *, k, wish):
     """Guarantee: none."""
 
@@ -95,6 +115,7 @@ def needy(curator, *, k, wish):
         (replace(TILES, run=bare), "docstring"),
         (replace(TILES, run=positional), "keyword"),
         (replace(TILES, run=needy), "no fit supplies wish"),
+        (replace(TILES, run=chosen), "choice in a certificate is what the fit says"),
         (replace(TILES, run=rangeless), "side must declare a range"),
         (ImportError("no such thing"), "cannot be imported: ImportError"),
     ],

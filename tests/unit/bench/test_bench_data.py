@@ -29,6 +29,7 @@ PAGES = {
     "/torn.gz": gzip.compress(TEXT)[:-9],
     "/other.txt": b"1 2\n3 4\n",
     "/letters.txt": b"\xff\xfe\x00",
+    "/much.gz": gzip.compress(bytes(100_000)),
 }
 
 
@@ -36,6 +37,11 @@ class Server(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         page = PAGES.get(self.path)
         short = self.path == "/short.txt"
+        if self.path == "/moved.txt":
+            self.send_response(302)
+            self.send_header("Location", f"http://127.0.0.1:{self.server.server_port}/rows.txt")
+            self.end_headers()
+            return
         self.send_response(200 if page or short else 404)
         self.send_header("Content-Length", str(len(TEXT) if short else len(page or b"")))
         self.end_headers()
@@ -98,6 +104,20 @@ def test_an_address_elsewhere_must_be_https():
         fetch.download("http://example.org/rows.txt")
     with pytest.raises(DataError, match="https"):
         fetch.download("file:///etc/hostname")
+
+
+def test_an_address_may_not_lead_to_one_that_is_not_https(server, monkeypatch):
+    moved = server.replace("127.0.0.1", "localhost") + "/moved.txt"
+    assert fetch.download(moved) == TEXT.decode()
+    monkeypatch.setattr(fetch, "LOCAL", ("localhost",))
+    with pytest.raises(DataError, match="is not an https address"):
+        fetch.download(moved)
+
+
+def test_little_that_unpacks_to_much_is_refused(server, monkeypatch):
+    monkeypatch.setattr(fetch, "MOST_BYTES", 50_000)
+    with pytest.raises(DataError, match="not a text"):
+        fetch.download(f"{server}/much.gz")
 
 
 def test_lines_may_be_sorted_by_a_column_and_columns_be_swapped():

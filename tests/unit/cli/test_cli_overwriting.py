@@ -92,6 +92,31 @@ def test_the_ledger_is_never_replaced(place, capsys):
     assert "another file of this command" in refused(capsys, "fit", "rows.csv", *FIT, "--out", "b.ledger", "--force")
 
 
+@pytest.mark.parametrize("data", ["days/*.csv", "days/**/*.csv", "**/*.csv", "day[s]", str(Path("{}", "*s", "*"))])
+def test_what_is_written_is_never_among_the_files_of_a_pattern(place, capsys, rows, data):
+    """Or the next fit would read it too, and count everybody twice."""
+    Path("days").mkdir()
+    rows.to_csv("days/monday.csv", index=False)
+    fit = ["fit", data.format(place), *FIT, "--out", "days/new.csv"]
+    assert "would lie among the data" in refused(capsys, *fit)
+    assert Ledger.open("b.ledger").datasets()["d"].spent.epsilon == 0
+
+
+def test_a_file_beside_those_of_a_pattern_is_written(place, rows):
+    Path("days").mkdir()
+    rows.to_csv("days/monday.csv", index=False)
+    main(["fit", "days/*.csv", *FIT, "--out", "days/out.json"])
+    assert Path("days/out.json").exists()
+
+
+def test_zones_and_sites_are_never_replaced(place, capsys):
+    sites = ["--algorithm", "sites", "--param", "sites=sites.csv", "--report", "sites.csv", "--force"]
+    Path("sites.csv").write_text("lon,lat\n0.1,0.1\n0.9,0.9\n")
+    assert "another file of this command" in refused(capsys, "fit", "rows.csv", *FIT, *sites)
+    given = ["fit", "rows.csv", *FIT, "--zones", "zones.geojson", "--out", "zones.geojson", "--force"]
+    assert "another file of this command" in refused(capsys, *given)
+
+
 def test_force_is_for_the_page_of_a_node_alone(place, capsys):
     assert "--force" in refused(capsys, "studio", "--demo", "--force")
 

@@ -54,6 +54,11 @@ def test_even_rows_do_not_tell() -> None:
     assert 2 <= found.likeliest <= 10
 
 
+def test_even_rows_do_not_ask_for_more_clusters() -> None:
+    asked = [how_many(evidence(lattice(20), np.full(400, 100.0)), 2, most, public_rng(1)) for most in (3, 4, 5)]
+    assert not any(each.more for each in asked)
+
+
 def test_noise_that_hides_the_heaps_is_said() -> None:
     """The same heaps under noise as large as they are: redraws of it do not agree, or nothing stands out."""
     points, weights = heaps(6)

@@ -104,6 +104,21 @@ def test_csv_has_a_row_for_each_centre_and_its_region(release):
     assert [int(row["size_low"]) <= float(row["size"]) <= int(row["size_high"]) for row in rows] == [True] * 3
 
 
+def test_a_column_is_not_lost_to_one_that_is_said_of_centres(release, coreset):
+    frame = named(release, "size", "size_").to_frame()
+    assert frame[["size__", "size_"]].to_numpy().tolist() == release.centres
+    assert frame["size"].tolist() == [round(each) for each in release.sizes]
+    points = Coreset.of(named(release, "weight", "weight_")).to_frame()
+    assert points[["weight__", "weight_"]].to_numpy().tolist() == coreset.points.tolist()
+
+
+def test_a_spreadsheet_computes_no_name_of_a_column(release):
+    strange = named(release, "=1+1", "@x")
+    for published in (strange, Coreset.of(strange)):
+        text = contents(published, "csv", name="").decode()
+        assert next(csv.reader(io.StringIO(text)))[:2] == ["'=1+1", "'@x"]
+
+
 def test_csv_of_one_column_and_of_a_coreset(coreset):
     one = fit(np.linspace(0, 1, 500)[:, None], k=2, epsilon=1.0, bounds=Box(size=(0, 1)), random_state=1)
     rows = list(csv.DictReader(io.StringIO(contents(one, "csv", name="").decode())))

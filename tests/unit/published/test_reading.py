@@ -13,7 +13,7 @@ from covey.errors import FormatError
 from covey.fit.fit import fit
 from covey.fit.slider import fit_levels
 from covey.published.characters import WIDTH, character_map
-from covey.published.coreset.files import to_parquet
+from covey.published.coreset.files import to_json, to_parquet
 from covey.published.levels.levels import LevelSet
 from covey.published.reading import read_published
 
@@ -47,6 +47,8 @@ def test_files_that_are_none_are_refused_with_what_they_are(release, tmp_path):
     file = tmp_path / "file"
     document = json.loads(release.to_json())
     domain = {**document["certificate"], "domain": {"type": "box", "lower": [1, 1], "upper": [0, 0]}}
+    coreset = json.loads(to_json(Coreset.of(release)))
+    box = {"type": "box", "lower": [-75, 40], "upper": [-73, 41]}
     for content, words in (
         (b"", "no file that Covey publishes"),
         (b"\xff\xfe\x00", "no file that Covey publishes"),
@@ -57,10 +59,17 @@ def test_files_that_are_none_are_refused_with_what_they_are(release, tmp_path):
         (b'{"format": "covey-levels"}', "levels"),
         (b'{"format": "covey-coreset"}', "version"),
         (to_parquet(Coreset.of(release))[:-9], "damaged"),
+        (json.dumps({**coreset, "weights": [1e308] * len(coreset["weights"])}).encode(), "absurdly many rows"),
         (changed(release, version=99), "version 1"),
         (changed(release, centres=[[1, 2, 3]]), "do not match"),
         (changed(release, centres=[[1e300, 0], [0, 0]]), "absurdly far"),
         (changed(release, certificate=domain), "no possible promise"),
+        (changed(release, certificate={**domain, "domain": {**box, "upper": [10**300, 41]}}), "no possible promise"),
+        (changed(release, certificate={**domain, "domain": {**box, "scale": [1, 5e-324]}}), "no possible promise"),
+        (changed(release, columns=["lon", "lon"]), "same name"),
+        (changed(release, sizes=[1e19, 0]), "absurdly many rows"),
+        (changed(release, errors={"sizes": [[0, 1e300], [0, 1]]}), "absurdly many rows"),
+        (changed(release, synopsis={"cells_per_axis": -1, "counts": [1]}), "synopsis does not match"),
         (changed(release, errors={"distances": {"mean_m": [5, 6, 4]}}), "do not match"),
         (changed(release, errors={"distances": {"mean_m": [-5, -6, -4]}}), "do not match"),
         (changed(release, errors={"distances": {"miles": [5, 4, 6]}}), "do not match"),

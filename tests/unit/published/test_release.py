@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from covey import Certificate, DataError, FormatError, ParameterError, Release
 from covey.fit.fit import fit
+from covey.geo.geojson import find_axes
 
 
 def certificate(**changes) -> Certificate:
@@ -179,6 +180,11 @@ def test_geojson_by_name_and_without_sizes():
     document = release(columns=["a", "b"], sizes=None).to_geojson(lon="b", lat="a")
     assert document["features"][0]["geometry"]["coordinates"] == [0.5, 0.25]
     assert "size" not in document["features"][0]["properties"]
+
+
+def test_one_column_is_not_longitude_and_latitude():
+    with pytest.raises(ParameterError, match="same column"):
+        find_axes(["lon", "lat"], lon="lat")
 
 
 @pytest.mark.parametrize("columns", [["a", "b"], ["lon", "b"], ["lon", "lng"], ["start_lon", "end_lon"]])

@@ -7,6 +7,7 @@ import hashlib
 import io
 import zlib
 from functools import cache
+from http.client import HTTPException
 from pathlib import Path
 from urllib.error import URLError
 from urllib.parse import urlsplit
@@ -91,21 +92,35 @@ def _names(source: Source) -> list[str]:
 
 def download(address: str) -> str:
     """The text at an address, unpacked if it is packed; over https, or from this machine."""
+    _check_address(address)
+    try:
+        with urlopen(address, timeout=TIMEOUT) as answer:
+            sent, content = answer.url, answer.read(MOST_BYTES + 1)
+            wanted = int(answer.headers.get("Content-Length", len(content)))
+    except (URLError, OSError, ValueError, HTTPException) as error:
+        raise DataError(f"data: cannot get {address}: {getattr(error, 'reason', None) or error}") from None
+    _check_address(sent)  # where the address led to
+    if len(content) > MOST_BYTES or len(content) != wanted:
+        raise DataError(f"data: {address} was not sent whole")
+    try:
+        return (_unpacked(content) if urlsplit(address).path.endswith(".gz") else content).decode()
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError):
+        raise DataError(f"data: what was sent by {address} is not a text of rows") from None
+
+
+def _check_address(address: str) -> None:
     parts = urlsplit(address)
     if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOCAL):
         raise DataError(f"data: {address} is not an https address")
-    try:
-        with urlopen(address, timeout=TIMEOUT) as answer:
-            content = answer.read(MOST_BYTES + 1)
-            wanted = answer.headers.get("Content-Length")
-    except (URLError, OSError, ValueError) as error:
-        raise DataError(f"data: cannot get {address}: {getattr(error, 'reason', None) or error}") from None
-    if len(content) > MOST_BYTES or (wanted is not None and len(content) != int(wanted)):
-        raise DataError(f"data: {address} was not sent whole")
-    try:
-        return (gzip.decompress(content) if parts.path.endswith(".gz") else content).decode()
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError):
-        raise DataError(f"data: what was sent by {address} is not a text of rows") from None
+
+
+def _unpacked(content: bytes) -> bytes:
+    """What is packed, unless it is too much: little can be packed that unpacks to more than memory holds."""
+    with gzip.open(io.BytesIO(content)) as file:
+        found = file.read(MOST_BYTES + 1)
+    if len(found) > MOST_BYTES:
+        raise EOFError
+    return found
 
 
 def read_lines(lines: list[str], reader: Reader) -> Floats:

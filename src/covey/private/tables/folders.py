@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 import os
 import stat
@@ -87,6 +88,24 @@ def find_files(path: str | os.PathLike[str]) -> FileSet:
 def is_pattern(path: str | os.PathLike[str]) -> bool:
     """Whether a path is a pattern: a file or folder that is really called so comes first."""
     return glob.has_magic(os.fspath(path)) and not os.path.lexists(path)
+
+
+def meant_by(path: str) -> Sequence[Path]:
+    """The path itself, or the files that a pattern such as data/*.parquet stands for."""
+    try:
+        return find_files(path).files if is_pattern(path) else [Path(path)]
+    except DataError:  # told where the data is opened
+        return [Path(path)]
+
+
+def lies_among(file: Path, pattern: str) -> bool:
+    """Whether a file that is there or not is, or could be, one that a pattern stands for: a * may be folders too."""
+    if not is_pattern(pattern):
+        return False
+    fixed = _fixed_part(Path(pattern))
+    rest = os.sep.join(Path(pattern).parts[len(fixed.parts) :]).replace(f"**{os.sep}", "*")
+    meant = os.path.join(glob.escape(str(fixed.resolve())), rest)
+    return any(fnmatch.fnmatchcase(str(each), meant) for each in (file, *file.parents))
 
 
 def _several(files: Iterable[Path], base: Path, source: File, where: str) -> FileSet:
