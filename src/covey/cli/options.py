@@ -304,9 +304,11 @@ def check_outputs(
     """
     import tempfile
 
-    from covey.private.tables.folders import lies_among, meant_by
+    taken: list[Path] = []
+    if inputs:  # without any, nothing of numpy is needed
+        from covey.private.tables.folders import lies_among, meant_by
 
-    taken = [place.resolve() for path in inputs for place in meant_by(path)]
+        taken = [place.resolve() for path in inputs for place in meant_by(path)]
     for path in outputs:
         target = Path(path).resolve()
         among = any(place in target.parents for place in taken if place.is_dir())

@@ -58,12 +58,15 @@ def thin(*, track: str, zones: str, epsilon: float, out: str, lon: str | None, l
     from covey.files import write_whole
     from covey.fit.node import thin_file
 
+    nowhere = DataError("data: no point has a place; of GeoJSON points are read, not lines or areas")
     try:
         upload = thin_file(track, zones, epsilon=epsilon, lon=lon, lat=lat)
     except NotNumericError as error:
         if track.lower().endswith(POINTS):
-            raise DataError("data: no point has a place; of GeoJSON points are read, not lines or areas") from None
+            raise nowhere from None
         raise click.UsageError(f"--lon, --lat: {str(error).partition(': ')[2]}") from None
+    if upload.unplaced == upload.rows > 0 and track.lower().endswith(POINTS):
+        raise nowhere
     write_whole(out, upload.content)
     show(upload, epsilon=epsilon, out=out, zones=zones)
 

@@ -105,8 +105,6 @@ def thin_file(
         if file.is_dir() or not file.exists():  # a pattern
             raise DataError("data: a track is one file; thin each of them once")
         east, north = (table.names[place] for place in find_axes(table.names, lon, lat))
-        if east == north:
-            raise ParameterError("lat", f"the longitude is {east!r} already; name another column")
         known = Zones.read(zones, lon=east, lat=north)
         thinning = _thinning(table, known, epsilon=epsilon, bounds=_world((east, north)))
         thrown = _throw(table, thinning, OsSource())

@@ -259,7 +259,7 @@ def test_a_document_that_is_no_plain_gpx_is_refused(tmp_path: Path, mine: Path, 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--lon", "lat"], "--lat: the longitude is 'lat' already"),
+        (["--lon", "lat"], "--lat: is the same column as the longitude, 'lat'"),
         (["--epsilon", "0.5"], "--zones: a zone's epsilon must be below"),
         (["--out", "upload.parquet"], "--out: what is sent is a CSV"),
         (["--out", "track.csv"], "is another file of this command"),
