@@ -284,3 +284,10 @@ def test_names_that_are_not_meant_are_not_suggested(save):
         fit(save("height,weight\n"), k=1, epsilon=1, bounds=Box(lon=(0, 1)))
     assert "Is it" not in str(refusal.value)
     assert "delimiter" not in str(refusal.value)
+
+
+def test_a_number_beside_words_in_one_cell_of_a_header_is_a_row():
+    from covey.private.tables.csv.header import look_like_a_row
+
+    assert look_like_a_row(["", "0.25;0.5;Ann"])
+    assert not look_like_a_row(["lon;lat;2020", "v1.2|b"])

@@ -90,11 +90,15 @@ def look_like_a_row(names: Sequence[str]) -> bool:
     """Whether a header holds numbers that do not count columns: the file then begins with a person's row.
 
     Names may count: from 0 or 1, by their own place in the line, or as three or more whole numbers in a row (years).
-    Several numbers in one cell ("12.5;47.3") are a row with another separator; so is a number with a slip (".0.5").
+    Several numbers in one cell ("12.5;47.3") are a row with another separator, and so is one beside words ("12.5;Ann");
+    a number with a slip (".0.5") is one too.
     A name of several lines must not have such a line: it may be a row that a quote took in.
     """
     below = [line for name in names for line in name.splitlines()[1:]]
     if any(re.search(r"[,;|\t]", line) and look_like_a_row([line]) for line in below):
+        return True
+    parts = [part.strip() for name in names if re.search(r"[;|,\t]", name) for part in re.split(r"[;|,\t]", name)]
+    if any(_nearly(part) and not part.isdecimal() for part in parts):
         return True
     cells = ([part for part in re.split(r"[\s;|,]+", name) if part] for name in names)
     numbers = [(i, cell) for i, cell in enumerate(cells) if cell and all(map(_nearly, cell))]
