@@ -22,6 +22,7 @@ Vector = DiscreteGaussian | DiscreteLaplace  # noise for a vector of sums
 
 AXES_PER_SPLIT = 2
 LEAST_COVERAGE, MOST_COVERAGE = 0.90, 0.98
+TWO_ROUNDS = 0.2  # squared noise of one round, in the pure form: above, one is better than two
 MOST_EPSILON = 99  # that a plan with Gaussian noise can make use of (accountant.md)
 MOST_MULTIPLIER = 2**18  # beyond, sums in their finest units could not be noised: the variance ends at 2^90
 
@@ -142,7 +143,7 @@ def pure_shares(*, d: int, k: int, size: float, epsilon: Fraction, delta: Fracti
     parts["moments"] = 15 if full else 4
     rest = 98 - sum(parts.values())
     noise = 2 * (d * k / (rest / 98 * strength * size)) ** 2  # squared, of one round with all of the rest
-    rounds = 3 if noise < 0.002 else 2 if noise < 0.02 else 1
+    rounds = 3 if noise < 0.002 else 2 if noise < TWO_ROUNDS else 1
     amounts = {name: epsilon * Fraction(part, 98) for name, part in parts.items()}
     tree = PrivTree(amounts.pop("tree"), 2**AXES_PER_SPLIT)
     vectors = {name: DiscreteLaplace(amount) for name, amount in amounts.items()}
