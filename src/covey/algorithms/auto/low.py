@@ -14,7 +14,8 @@ from covey.algorithms.zoned import count_cells
 from covey.budget.accounting.plan import Plan, split
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.tree import PrivTree
-from covey.post.leaves import cluster, recentre, without_outliers
+from covey.post.distances import add_up, nearest
+from covey.post.leaves import certain, cluster, recentre, without_outliers
 from covey.private.curator import Curator
 from covey.public import Neighbours
 from covey.queries.counts import CellCounts
@@ -81,6 +82,9 @@ def from_boxes(
     coreset = LatticeCoreset(points, leaves.counts, leaves.widths) if keep_synopsis else None
     synopsis = "grid" if even else "tree"
     notes = {"synopsis": synopsis, "leaves": len(weights), "leaves_kept": int(stand.sum()), **told}
+    if not certain(counts, scale=scales).any():
+        lightest = add_up(nearest(points[stand], centres), weights[stand], k).argmin()
+        centres[lightest] = (lower + upper) / 2  # the middle, which noise alone must not make worse
     centres = inside(centres, curator.domain)
     boxes = leaves.counted.boxes(points, leaves.widths, strictness=strictness)
     return Outcome(centres, None, notes, coreset=coreset, boxes=boxes, counted_up=curator.zones is not None)
