@@ -144,13 +144,15 @@ def _where_the_rows_are(curator: Curator, shares: Shares, size: float) -> tuple[
 
 
 def shrunk(vector: Floats, deviation: float, *, reach: float, count: int | None = None) -> Floats:
-    """A noisy vector no longer than `reach` drawn to 0: by what its noise adds to its square (James-Stein), and by what
-    is likely of numbers that share such a length. count : of noisy numbers in it."""
+    """A noisy vector drawn to 0, the middle: where it is only noise, nothing is left of it.
+
+    Its square must exceed what noise adds to it, and a deviation of that of Laplace noise (James-Stein); and what is
+    left is what noise leaves to be known of numbers anywhere within `reach` together. count : of noisy numbers in it.
+    """
     count = len(vector) if count is None else count
-    square = max(float(vector @ vector), 1e-300)
-    known = reach**2 / (3 * count)
-    factor = min(1 - (count + math.sqrt(5 * count)) * deviation**2 / square, known / (known + deviation**2))
-    return np.asarray(vector * max(0.0, factor))
+    noise, known = deviation**2, reach**2 / (3 * count)
+    beyond = 1 - (count + math.sqrt(5 * count)) * noise / max(float(vector @ vector), 1e-300)
+    return np.asarray(vector * max(0.0, min(beyond, known / (known + noise))))
 
 
 def _main_axes(
