@@ -75,7 +75,7 @@ SMALL = {
 @pytest.mark.parametrize("rows", SMALL.values(), ids=SMALL)
 @pytest.mark.parametrize(("algorithm", "neighbours", "objective"), WAYS)
 def test_no_data_is_too_small(algorithm, neighbours, objective, rows):
-    for seed in (None, 0, 1, 2):  # whatever the noise says
+    for seed in (None, 0):  # whatever the noise says
         made = fit(
             rows,
             k=3,
