@@ -28,6 +28,7 @@ from covey.cli.group import group
 from covey.cli.ledger import ledger
 from covey.cli.options import Shared, promise_options, read_params, release_options
 from covey.cli.plan import plan
+from covey.cli.profile import profile
 from covey.cli.show import export, show
 from covey.cli.studio import studio
 from covey.cli.thin import thin
@@ -57,6 +58,7 @@ OPTIONS = {  # what the command line calls the parameters of the library
     },
     "k_range": "--k-range",
     "rows_per_person": "--rows-per-person",
+    "columns": "--columns",
     "header_line": "--header-line",
     "size_error": "--size-error",
     "place_error": "--place-error",
@@ -194,7 +196,8 @@ def algorithms(*, as_json: bool) -> None:
     show_table(list(rows[0]), [[in_words(value) for value in row.values()] for row in rows])
 
 
-for command in (assign, audit, columns, coreset, query, export, group, ledger, bench, plan, show, studio, thin):
+COMMANDS = (assign, audit, columns, coreset, query, export, group, ledger, bench, plan, profile, show, studio, thin)
+for command in COMMANDS:
     cli.add_command(command)
 
 

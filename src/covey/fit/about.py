@@ -93,6 +93,7 @@ def check_terms(
     same = first.parameters.get("people", {}).get("rows_per_person", 1) if column == first.unit else 1
     Kind(relation, column)  # refuses people where rows are replaced
     book, dataset = open_ledger(ledger, dataset)
+    said = [each.certificate.parameters for each in releases]
     return Terms(
         epsilon=amount("epsilon", epsilon),
         relation=relation,
@@ -102,7 +103,7 @@ def check_terms(
         seed=seed,
         book=book,
         dataset=dataset,
-        choice=next((each.certificate.parameters["choice"] for each in releases if "choice" in each.certificate.parameters), None),
+        choice=next((str(each["choice"]) for each in said if "choice" in each), None),
     )
 
 

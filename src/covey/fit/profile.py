@@ -45,7 +45,7 @@ def profile(
     """What is in the clusters of a release: noisy counts of declared cells of other columns, for an epsilon of its own.
 
     All columns share epsilon: with p of them, every count has discrete Laplace noise of scale p/epsilon, times the rows
-    that count of a person. Only declared cells are counted, so that no delta is needed; all else is "other" or "missing".
+    that count of a person. Declared cells need no delta; all else is counted as "other" or "missing".
 
     Parameters
     ----------
@@ -99,7 +99,9 @@ def profile(
     )
 
 
-def make_profile(release: Release, data: Any, *, columns: Any, progress: Progress | None = None, **asked: Any) -> Profile:
+def make_profile(
+    release: Release, data: Any, *, columns: Any, progress: Progress | None = None, **asked: Any
+) -> Profile:
     """See `profile`; the command line, which prints the certificate, needs no warning besides."""
     if not isinstance(release, Release):
         raise ParameterError("release", "must be a Release: centres with a certificate")
@@ -113,9 +115,8 @@ def make_profile(release: Release, data: Any, *, columns: Any, progress: Progres
     wanted = read_columns(columns, table.names, known, clocks)
     names = {free_name(f"cell of {each.name}", [*table.names, *release.columns]): each for each in wanted}
     domain = with_cells(domain_of(release), names)
-    query = ProfileCounts(
-        domain.to_lattice(_padded(release, len(names)))[:, : len(release.columns)], [len(each.cells) for each in wanted], domain
-    )
+    places = domain.to_lattice(_padded(release, len(names)))[:, : len(release.columns)]
+    query = ProfileCounts(places, [len(each.cells) for each in wanted], domain)
     try:
         return answer(
             terms,

@@ -1,7 +1,7 @@
 """Shares and medians of noisy counts, each with the interval that its noise leaves. Free: from noisy numbers alone.
 
-All counts have independent discrete Laplace noise of one scale. Intervals are about the rows that were counted, and hold
-with the stated probability over the noise; that rows are themselves a sample of something is not in them. shares.md.
+All counts have independent discrete Laplace noise of one scale. Intervals are about the rows that were counted, and
+hold with the stated probability over the noise; that rows are a sample of something is not in them. Proof: shares.md.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class Counts:
         draws = (own + rest) ** 2 / (own**2 + rest**2 / max(cells - 1, 1)) * self.times
         variance = laplace_variance(self.scale) * self.times * deviations(level, draws) ** 2
         square = total**2 - variance * cells
-        middle = counts * total - variance
         with np.errstate(all="ignore"):
-            root = np.sqrt(np.maximum(middle**2 - square * (counts**2 - variance), 0.0))
-            ends = np.stack([(middle - root) / square, (middle + root) / square], axis=2)
+            low = _root(np.minimum(counts, total), total, variance, square, -1.0)
+            high = _root(np.maximum(counts, 0.0), total, variance, square, 1.0)
+            ends = np.stack([low, high], axis=2)
         told = (square > 0) & (total > 0)
         ends = np.where(told[..., None], np.clip(ends, 0.0, 1.0), (0.0, 1.0))
         return np.concatenate([np.clip(guess, ends[..., 0], ends[..., 1])[..., None], ends], axis=2)
@@ -81,8 +81,15 @@ class Counts:
         return float(deviations(level, draws) * np.sqrt(laplace_variance(self.scale) * self.times * squares))
 
 
+def _root(counts: Floats, total: Floats, variance: Floats, square: Floats, sign: float) -> Floats:
+    """The lower or upper share that a count does not rule out. A count that no share has is moved to the next that one
+    has, which makes intervals longer, and never empty."""
+    middle = counts * total - variance
+    return np.asarray((middle + sign * np.sqrt(np.maximum(middle**2 - square * (counts**2 - variance), 0.0))) / square)
+
+
 def _crossing(lead: Floats, edges: Floats) -> NDArray[np.float64]:
-    """Where each line has as many rows below as above: the last edge with fewer below, and a part of the bin after it."""
+    """Where each line has as many rows below as above: the last edge with fewer below, and a part of the next bin."""
     under = lead < 0
     last = np.where(under.any(axis=1), lead.shape[1] - 1 - under[:, ::-1].argmax(axis=1), 0)
     place = np.minimum(last, lead.shape[1] - 2)

@@ -74,7 +74,8 @@ class Table(Sealed, ABC):
     def coded(self, columns: Mapping[str, Column]) -> Table:  # noqa: ARG002
         """The table with columns more: the number of the cell of a profile that each row is in. Proof: coded.md."""
         raise ParameterError(
-            "data", "cells of columns are counted in files, and in tables in memory; of Spark's rows, write Parquet first"
+            "data",
+            "cells of columns are counted in files and in tables in memory; write Spark's rows to Parquet first",
         )
 
     def check_unchanged(self) -> None:

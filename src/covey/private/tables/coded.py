@@ -20,6 +20,7 @@ from covey.private.tables.dates import steps
 from covey.private.tables.ids import PLAIN, arrow_ids, digits, family, pandas_ids
 from covey.published.profile.columns import CATEGORY, HOUR, NUMBER, Column
 
+UNKNOWN = pa.list_(pa.null())  # a type that no category has
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
@@ -42,7 +43,7 @@ def _places(names: list[str], values: Any, last: int) -> NDArray[np.float64]:
     place = {each: number for number, each in enumerate(known) if each is not None}
     found = pc.index_in(ids, value_set=pa.array(list(place), ids.type))
     where = np.array([*place.values(), last], dtype=np.float64)
-    return where[found.fill_null(len(place)).to_numpy(zero_copy_only=False)]
+    return np.asarray(where[found.fill_null(len(place)).to_numpy(zero_copy_only=False)])
 
 
 def _whole(name: str) -> int | None:
@@ -54,7 +55,7 @@ def _whole(name: str) -> int | None:
 def check_categories(name: str, kind: Any) -> None:
     """Refuse a column whose values are neither texts nor numbers, by its type."""
     if family(kind) is None and not pa.types.is_null(kind):
-        raise ParameterError("columns", f"column {name!r} has no values that could be categories: texts, or whole numbers")
+        raise ParameterError("columns", f"column {name!r} holds neither texts nor whole numbers, as categories are")
 
 
 def pandas_categories(series: Any, name: str) -> Callable[[Any], Any]:
@@ -68,13 +69,13 @@ def pandas_categories(series: Any, name: str) -> Callable[[Any], Any]:
     try:
         check_categories(name, pa.Array.from_pandas(series.iloc[:0]).type)
     except (pa.ArrowException, TypeError, ValueError):
-        check_categories(name, pa.list_(pa.null()))
+        check_categories(name, UNKNOWN)
     return pandas_ids(series, name)
 
 
 def polars_categories(series: Any, name: str) -> Callable[[Any], Any]:
-    kind = str(series.dtype)
-    check_categories(name, pa.list_(pa.null()) if kind in ("Object", "Int128", "UInt128") else series[:0].to_arrow().type)
+    strange = str(series.dtype) in ("Object", "Int128", "UInt128")
+    check_categories(name, UNKNOWN if strange else series[:0].to_arrow().type)
     return lambda places: series[places].to_arrow()
 
 

@@ -274,10 +274,9 @@ class FileTable(Table):
             batch = task.read()
             if places is not None:
                 batch = batch.take(pa.array(places))
-            values = self._values[number]
+            values, sources = self._values[number], map(self._source, columns)
             return [
-                pa.repeat(values[self._source(name)], batch.num_rows) if self._source(name) in values else batch.column(self._source(name))
-                for name in columns
+                pa.repeat(values[name], batch.num_rows) if name in values else batch.column(name) for name in sources
             ]
 
     def _all_numbers(self, names: list[str], cells: list[Any]) -> NDArray[np.float64]:

@@ -63,7 +63,9 @@ def read_columns(
     for each in found:
         way = {CATEGORY: "categories", NUMBER: "numbers"}.get(each.kind, "dates")
         if ways.setdefault(each.source, way) != way:
-            raise ParameterError("columns", f"{each.source!r} is read as {ways[each.source]} already, and not as {way} too")
+            raise ParameterError(
+                "columns", f"{each.source!r} is read as {ways[each.source]} already, and not as {way} too"
+            )
     return tuple(found)
 
 
@@ -87,7 +89,9 @@ def _column(name: Any, declared: Any, names: Sequence[str], known: Mapping[str, 
     clock = None if name in names else _CLOCK.fullmatch(str(name))
     source = str(name) if clock is None else clock[2]
     if list(names).count(source) != 1:
-        raise ParameterError("columns", no_column(source, names) if source not in names else f"{source!r} is there twice")
+        raise ParameterError(
+            "columns", no_column(source, names) if source not in names else f"{source!r} is there twice"
+        )
     if clock is not None:
         if declared is not None:
             raise ParameterError("columns", f"{name} is declared by its name: leave the rest out")
@@ -108,14 +112,20 @@ def _column(name: Any, declared: Any, names: Sequence[str], known: Mapping[str, 
 def _categories(name: str, declared: Sequence[str]) -> list[str]:
     found = [*declared, OTHER]
     if len(found) > MOST_CELLS or len(set(found)) < len(found):
-        raise ParameterError("columns", f"{name!r} needs 1 to {MOST_CELLS - 1} different categories, none called 'other'")
+        raise ParameterError(
+            "columns", f"{name!r} needs 1 to {MOST_CELLS - 1} different categories, none called 'other'"
+        )
     if not all(0 < len(each) <= LONGEST and each.isprintable() for each in found):
         raise ParameterError("columns", f"categories of {name!r} must be one line of text, 1 to {LONGEST} characters")
     return found
 
 
 def _of_numbers(name: str, low: float, high: float, bins: Any = USUAL_BINS) -> Column:
-    low, high, many = float(low), float(high), whole_number(f"columns: bins of {name!r}", bins, least=1, most=MOST_CELLS - 1)
+    low, high, many = (
+        float(low),
+        float(high),
+        whole_number(f"columns: bins of {name!r}", bins, least=1, most=MOST_CELLS - 1),
+    )
     edges = np.linspace(low, high, many + 1)
     if not (low < high and np.isfinite(edges).all() and np.all(np.diff(edges) > 0)):
         raise ParameterError("columns", f"the range of {name!r} must be two finite numbers, the lower one first")
@@ -124,4 +134,8 @@ def _of_numbers(name: str, low: float, high: float, bins: Any = USUAL_BINS) -> C
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool) and math.isfinite(value)
+    return (
+        isinstance(value, int | float | np.integer | np.floating)
+        and not isinstance(value, bool)
+        and math.isfinite(value)
+    )

@@ -86,6 +86,11 @@ class Profile:
             raise KeyError(f"{column!r} has no numbers, and so no median; ask for its shares")
         return _numbers_only(counts).medians(np.array(known.edges), level)
 
+    def whole_median(self, column: str, *, level: float = LEVEL) -> NDArray[np.float64]:
+        """The median of a column of numbers in all clusters together, and the two ends of its interval."""
+        known, counts = self.of(column)
+        return _numbers_only(counts).whole.medians(np.array(known.edges), level)[0]
+
     @cached_property
     def standing_out(self) -> list[Finding]:
         """How clusters differ from the whole beyond doubt, the surest difference first. For all of them together, the
