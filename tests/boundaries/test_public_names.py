@@ -47,6 +47,7 @@ def test_public_names_are_pinned():
         "Zones",
         "check_pipeline",
         "plan",
+        "profile",
         "truthful_bound",
     ]
 
@@ -98,7 +99,7 @@ DESCRIBED = {name: getattr(covey, name) for name in ("KMeans", "KMedian", "Priva
 DESCRIBED |= {"File": covey.File}
 DESCRIBED |= {name: getattr(covey, name) for name in ("Coreset", "CoresetStream", "Zones", "truthful_bound")}
 DESCRIBED |= {f"Ledger.{name}": getattr(covey.Ledger, name) for name in ("create", "open", "memory")}
-DESCRIBED |= {"Zones.read": covey.Zones.read, "fit_levels": fit_levels}
+DESCRIBED |= {"Zones.read": covey.Zones.read, "fit_levels": fit_levels, "profile": covey.profile}
 
 
 @pytest.mark.parametrize("name", DESCRIBED)

@@ -47,7 +47,8 @@ class Counts:
         guess = np.clip(counts / np.where(total > 0, total, np.inf), 0.0, 1.0)
         own, rest = (1 - guess) ** 2, (cells - 1) * guess**2
         draws = (own + rest) ** 2 / (own**2 + rest**2 / max(cells - 1, 1)) * self.times
-        variance = laplace_variance(self.scale) * self.times * deviations(level, draws) ** 2
+        far = np.maximum(deviations(level, draws), deviations(level, np.array(float(self.times))))
+        variance = laplace_variance(self.scale) * self.times * far**2
         square = total**2 - variance * cells
         with np.errstate(all="ignore"):
             low = _root(np.minimum(counts, total), total, variance, square, -1.0)

@@ -184,7 +184,7 @@ class Profile:
             shares = self.shares(column.name)
             for cluster, cell in np.ndindex(counts.shape):
                 share, low, high = shares[cluster, cell].tolist()
-                told = {"cluster": cluster + 1, "column": column.name, "cell": column.cells[cell]}
+                told = {"cluster": cluster, "column": column.name, "cell": column.cells[cell]}
                 lines.append({**told, "count": int(counts[cluster, cell]), "share": share, "low": low, "high": high})
         return lines
 
