@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -146,14 +147,7 @@ def answer(
         warn_before(terms.promise, terms.person, columns=table.names, used=domain.columns)
     columns = domain.columns if table.names is not None else None
     table.check_numeric(columns)
-    change = query.sensitivity(terms.relation)
-
-    def run(curator: Curator, promise: Promise) -> NDArray[np.int64]:
-        noise = DiscreteLaplace(promise.epsilon)
-        noise.check(change)
-        curator.reserve(Plan((noise.event(),)))
-        return curator.release(query, noise)
-
+    run = partial(asked_once, query)
     try:
         with np.errstate(all="ignore"):
             complete = table if terms.missing == MIDDLE else table.complete(domain)
@@ -184,8 +178,16 @@ def answer(
         dataset=terms.dataset,
         receipt=session.receipt,
     )
-    made = make(noisy, float(change.l1 / each.epsilon), certificate)
+    made = make(noisy, float(query.sensitivity(terms.relation).l1 / each.epsilon), certificate)
     return read(session.finish(made.to_json(), made=made))
+
+
+def asked_once(query: Query, curator: Curator, promise: Promise) -> NDArray[np.int64]:
+    """The answer with all of what was promised; noise too large to draw is refused before it is paid for."""
+    noise = DiscreteLaplace(promise.epsilon)
+    noise.check(query.sensitivity(curator.neighbours))
+    curator.reserve(Plan((noise.event(),)))
+    return curator.release(query, noise)
 
 
 def _fingerprint(terms: Terms, domain: Domain, asked: Mapping[str, Any]) -> str:

@@ -173,7 +173,7 @@ def test_a_profile_is_charged_once_and_its_key_returns_it_for_nothing(public, ro
     assert float(spent.epsilon) == 0.4
     assert first.certificate.receipt is not None
     with pytest.raises(CoveyError, match="key"):
-        public.profile(rows, **{**ask, "columns": ASKED[:1]})
+        public.profile(rows, **{**ask, "columns": ["mode=bike|car|8", *ASKED[1:]]})
     with pytest.raises(BudgetError):
         public.profile(rows, **{**ask, "epsilon": 0.7, "ledger": book})
 
