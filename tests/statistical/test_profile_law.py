@@ -26,7 +26,9 @@ def release():
     return fit(rows, k=50, epsilon=1.0, bounds=Box(x=(0, 1), y=(0, 1)), random_state=1), rows
 
 
-@pytest.mark.parametrize(("neighbours", "people", "scale"), [("add-remove", 1, 40), ("add-remove", 3, 120), ("replace-one", 1, 80)])
+@pytest.mark.parametrize(
+    ("neighbours", "people", "scale"), [("add-remove", 1, 40), ("add-remove", 3, 120), ("replace-one", 1, 80)]
+)
 def test_every_count_has_the_noise_of_all_columns_and_this_test_can_tell(release, neighbours, people, scale):
     found, rows = release
     who = {} if people == 1 else {"person": "who", "rows_per_person": people}
@@ -93,5 +95,3 @@ def test_what_stands_out_of_nothing_is_rare(release):
         told = Profile(centres=[[0.0]] * 6, columns=columns, counts=counts, noise_scale=8.0, certificate=None)
         false += bool(told.standing_out)
     assert false <= 20
-
-

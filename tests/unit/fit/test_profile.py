@@ -1,11 +1,10 @@
-"""What is in the clusters of a release: counted rightly on every table, charged before rows are read, refused by name."""
+"""What is in the clusters of a release: counted rightly on every table, charged before rows are read."""
 
 from __future__ import annotations
 
 import datetime
 import json
 import math
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -14,15 +13,17 @@ import pyarrow as pa
 import pytest
 
 import covey
-from covey import BudgetError, File, KMeans, Ledger, ParameterError, PrivacyWarning
+from covey import BudgetError, File, KMeans, Ledger, ParameterError
 from covey.budget.accounting.promise import Kind
 from covey.errors import CoveyError
+from covey.fit.profile import make_profile
 from covey.private.tables.base import Table
-from covey.published.profile.profile import Profile
 from covey.public import Neighbours
+from covey.published.profile.profile import Profile
 
 BOX = {"x": (0.0, 1.0), "y": (0.0, 1.0)}
 ASKED = ["mode=bike|car|7", "age=0:120:6", "hour(when)", "weekday(when)", "x"]
+NOT_SAID = {**dict.fromkeys(("neighbours", "person", "rows_per_person", "ledger", "dataset")), "engine": "auto"}
 EXACT = {"epsilon": 10_000, "random_state": 1}  # of such noise hardly a number is not 0
 
 
@@ -110,7 +111,23 @@ def test_a_release_of_hours_in_a_ball_and_without_some_rows_can_be_profiled(rows
     assert ball.profile(rows, columns=["mode=bike"], **EXACT).counts[0].sum() == len(rows)
 
 
-ODD = [None, math.nan, math.inf, "bike", "Bike", "", "x" * 100_000, "\udcff", b"bike", b"\xff", 7, 7.0, 7.5, True, 2**99]
+ODD = [
+    None,
+    math.nan,
+    math.inf,
+    "bike",
+    "Bike",
+    "",
+    "x" * 100_000,
+    "\udcff",
+    b"bike",
+    b"\xff",
+    7,
+    7.0,
+    7.5,
+    True,
+    2**99,
+]
 ODD += [[1], {"a": 1}, np.float64("nan"), np.int8(7), datetime.date(2024, 5, 1), object()]
 
 
@@ -120,8 +137,7 @@ def test_no_cell_of_any_kind_raises_and_each_falls_in_one_place(release):
     frame["when"] = pd.Series(ODD, dtype=object)
     found = release.profile(frame, columns=ASKED[:4], **EXACT)
     assert [each.sum() for each in found.counts] == [len(ODD)] * 4
-    bikes, cars, sevens, others = found.counts[0].sum(axis=0)
-    assert (bikes, cars, sevens) == (2, 0, 3)  # a text and bytes; 7, 7.0 and numpy's 7
+    assert found.counts[0].sum(axis=0)[:3].tolist() == [2, 0, 3]  # a text and bytes; 7, 7.0 and numpy's 7
     assert found.counts[1].sum(axis=0).tolist() == [17, 0, 0, 0, 0, 2, 2]
 
 
@@ -154,7 +170,9 @@ def test_people_are_capped_and_pay_for_all_their_rows(rows):
 
 def test_where_a_row_is_replaced_the_noise_is_twice_as_large(release, rows):
     scales = [
-        release.profile(rows, columns=["mode=bike", "age=0:120"], neighbours=each, epsilon=0.5, random_state=1).noise_scale
+        release.profile(
+            rows, columns=["mode=bike", "age=0:120"], neighbours=each, epsilon=0.5, random_state=1
+        ).noise_scale
         for each in ("add-remove", "replace-one")
     ]
     assert scales == [4.0, 8.0]
@@ -183,16 +201,13 @@ class Unread(Table):
 
     names, width = ("x", "y", "mode"), 3
 
-    def __init__(self) -> None:
-        self.seen: list[str] = []
-
     def check_numeric(self, columns) -> None:
-        self.seen.append("types")
+        """Numbers all of them."""
 
-    def coded(self, columns) -> Unread:
+    def coded(self, columns) -> Unread:  # noqa: ARG002
         return self
 
-    def pieces(self, columns):
+    def pieces(self, columns):  # noqa: ARG002
         raise AssertionError("rows were read")
 
     def rows(self) -> int:
@@ -237,9 +252,8 @@ def test_nothing_is_read_where_the_ledger_refuses(public, book):
 )
 def test_what_is_wrong_is_refused_by_name(rows, release, asked, words):
     given = {"columns": ["mode=bike"], "epsilon": 1.0, "random_state": 1, **asked}
-    with warnings.catch_warnings(), pytest.raises(CoveyError) as error:
-        warnings.simplefilter("ignore", PrivacyWarning)
-        release.profile(rows, **given)
+    with pytest.raises(CoveyError) as error:
+        make_profile(release, rows, **{**NOT_SAID, **given})
     assert words in str(error.value)
 
 
@@ -261,7 +275,7 @@ def test_a_release_with_zones_is_refused(rows):
 
 def test_the_promise_has_a_type_of_its_own(public, rows, tmp_path):
     book = Ledger.create(tmp_path / "other.ledger", dataset="trips", epsilon=1, person="who")
-    with pytest.raises(ParameterError, match="give person=.who."):
+    with pytest.raises(ParameterError, match=r"give person=.who."):
         public.profile(rows, columns=["mode=bike"], epsilon=0.1, ledger=book, dataset="trips")
     found = public.profile(rows, columns=["mode=bike"], epsilon=0.1, person="who", ledger=book, dataset="trips")
     assert found.certificate.promise.kind == Kind(Neighbours.ADD_REMOVE, "who")

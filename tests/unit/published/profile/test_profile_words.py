@@ -18,7 +18,9 @@ def found() -> Profile:
     """A large cluster by bike, a large one by car and older, and one of four rows."""
     rng = np.random.default_rng(1)
     label = np.repeat([0, 1, 2], [3000, 3000, 4])
-    rows = pd.DataFrame(np.array([[0.1, 0.1], [0.9, 0.1], [0.5, 0.9]])[label] + rng.normal(0, 0.01, (6004, 2)), columns=["x", "y"])
+    rows = pd.DataFrame(
+        np.array([[0.1, 0.1], [0.9, 0.1], [0.5, 0.9]])[label] + rng.normal(0, 0.01, (6004, 2)), columns=["x", "y"]
+    )
     rows["mode"] = np.where(rng.random(6004) < np.array([0.8, 0.1, 0.5])[label], "bike", "car")
     rows["age"] = rng.normal(np.array([30.0, 60.0, 45.0])[label], 8)
     rows["flat"] = rng.choice(["a", "b"], 6004)
