@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from covey.files import File
     from covey.fit.pipelines import check_pipeline
     from covey.fit.profile import profile
+    from covey.fit.score import score
     from covey.fit.zones import Zones
     from covey.public import Ball, Box, Neighbours, Person
     from covey.published.certificate import Certificate
@@ -60,6 +61,7 @@ __all__ = [
     "check_pipeline",
     "plan",
     "profile",
+    "score",
     "truthful_bound",
 ]
 
@@ -81,6 +83,7 @@ _HOMES = {  # imported when first used, so that `covey --help` does not wait for
     "check_pipeline": "covey.fit.pipelines",
     "plan": "covey.theory.plan",
     "profile": "covey.fit.profile",
+    "score": "covey.fit.score",
     "truthful_bound": "covey.theory.truthful",
 }
 

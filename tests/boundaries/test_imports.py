@@ -40,6 +40,7 @@ LAZY = {  # public names whose body works with what is above them
     ("published/release.py", "covey.fit.rehearse"),  # runs a fit again on made-up rows
     ("published/release.py", "covey.fit.assign"),  # looks at the caller's own rows
     ("published/release.py", "covey.fit.profile"),  # asks rows a question of its own, and pays
+    ("published/release.py", "covey.fit.score"),  # the same
 }
 LIBRARIES = {  # a library of rows: the files that may import it
     "pandas": ("private/pandas.py", "published/frame.py"),

@@ -48,6 +48,7 @@ def test_public_names_are_pinned():
         "check_pipeline",
         "plan",
         "profile",
+        "score",
         "truthful_bound",
     ]
 
@@ -100,6 +101,7 @@ DESCRIBED |= {"File": covey.File}
 DESCRIBED |= {name: getattr(covey, name) for name in ("Coreset", "CoresetStream", "Zones", "truthful_bound")}
 DESCRIBED |= {f"Ledger.{name}": getattr(covey.Ledger, name) for name in ("create", "open", "memory")}
 DESCRIBED |= {"Zones.read": covey.Zones.read, "fit_levels": fit_levels, "profile": covey.profile}
+DESCRIBED |= {"score": covey.score}
 
 
 @pytest.mark.parametrize("name", DESCRIBED)

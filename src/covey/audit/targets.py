@@ -27,6 +27,7 @@ from covey.audit.watch import Watched
 from covey.fit import slider as levels
 from covey.fit.fit import fit
 from covey.fit.profile import make_profile
+from covey.fit.score import make_score
 from covey.fit.session import heard_by
 from covey.private.narrowed import zones
 from covey.private.tables.frames import FrameTable
@@ -180,8 +181,17 @@ def _profile() -> Target:
     return _question("profile", ask)
 
 
+def _score() -> Target:
+    def ask(release: Release, rows: Any, terms: dict[str, Any]) -> bytes:
+        others = {"moved": (-np.array(release.centres)).tolist()}
+        asked = {"public_centres": others, "within": 0.25, "clip": 0.75}
+        return make_score(release, rows, **asked, **QUESTION | terms).to_json()
+
+    return _question("score", ask)
+
+
 QUESTION = dict.fromkeys(("person", "rows_per_person", "ledger", "dataset"))
-OTHERS = {SLIDER: _slider, "profile": _profile}
+OTHERS = {SLIDER: _slider, "profile": _profile, "score": _score}
 
 
 @contextmanager

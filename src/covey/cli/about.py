@@ -24,7 +24,7 @@ PNG = "Draw it here, as PNG: from the published numbers alone."
 class Asked:
     """The options of a question about a release, as they were given."""
 
-    epsilon: float
+    epsilon: float | None
     neighbours: str | None
     person: str | None
     rows_per_person: str | None
@@ -45,7 +45,6 @@ def question_options(command: Command) -> Command:
     """What is promised, what it is charged to, and where the answer goes."""
     for option in reversed(
         (
-            click.option("--epsilon", type=float, required=True, metavar="E", help="Privacy budget of this answer."),
             click.option(
                 "--neighbours",
                 type=click.Choice(["add-remove", "replace-one"]),

@@ -23,6 +23,7 @@ from covey.files import File
     help="A column with its categories (mode=bike|car|walk), its public range (age=0:120; age=0:120:12 has 12 bins), "
     "or a clock (hour(when), weekday(when)). Repeat it, or separate by commas.",
 )
+@click.option("--epsilon", type=float, required=True, metavar="E", help="Privacy budget of the whole profile.")
 @question_options
 @takes_data
 def profile(*, release: str, data: File, columns: tuple[str, ...], **asked: Any) -> None:

@@ -249,6 +249,17 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
 
         return profile(self, data, columns=columns, epsilon=epsilon, **asked)
 
+    def score(self, data: Any = None, **asked: Any) -> Any:
+        """How good the centres are. Without data, what the release tells of itself, for nothing: by the name of a score
+        the number, and between which two it lies (None where that is not known). With data, as `covey.score`."""
+        if data is None and not asked:
+            from covey.published.score.free import free_scores
+
+            return free_scores(self)
+        from covey.fit.score import score
+
+        return score(self, data, **asked)
+
     def to_frame(self) -> Any:
         """A pandas table with a row for each centre: its place, noisy size, and what is stored of their errors."""
         from covey.published.frame import frame_of
