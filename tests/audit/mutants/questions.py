@@ -4,6 +4,7 @@ from mutants.planting import mutant
 
 BOUNDS = "property/test_profile_sensitivity.py::"
 LAW = "statistical/test_profile_law.py::test_every_count_has_the_noise_of_all_columns_and_this_test_can_tell"
+SCORES = "property/test_score_sensitivity.py::"
 FITS = "unit/fit/test_profile.py::"
 
 MUTANTS = (
@@ -73,6 +74,35 @@ MUTANTS = (
         "fit.about:_fingerprint",
         {"**asked,": ""},
         killer=FITS + "test_a_profile_is_charged_once_and_its_key_returns_it_for_nothing",
+        dies_of=("Failed",),
+    ),
+    mutant(
+        "score-of-one-set",
+        "all sets of centres of a score are noised as if there were one",
+        "queries.scores:SoftRings.sensitivity",
+        {"many = len(self.centres)": "many = 1"},
+        killer=SCORES + "test_both_bounds_are_attained[k-means]",
+    ),
+    mutant(
+        "score-of-add-remove-for-replace-one",
+        "scores have the scale of add/remove where a row is replaced",
+        "queries.scores:SoftRings.sensitivity",
+        {"if neighbours is Neighbours.ADD_REMOVE:": "if neighbours:"},
+        killer=SCORES + "test_both_bounds_are_attained[k-median]",
+    ),
+    mutant(
+        "score-beyond-the-last-knot",
+        "a row beyond the clip adds more than its mass to the last knot, and takes it from the one before",
+        "queries.scores:SoftRings.accumulate",
+        {"cost = np.minimum(self._cost(": "cost = np.maximum(0, self._cost(", ", knots[-1])": ")"},
+        killer=SCORES + "test_one_row_moves_the_masses_by_at_most_the_sensitivity[k-means-box]",
+    ),
+    mutant(
+        "score-key-of-any-distance",
+        "a key returns scores that were made for another distance",
+        "fit.about:_fingerprint",
+        {"**asked,": ""},
+        killer="unit/fit/test_score.py::test_a_score_is_charged_first_and_kept_under_its_key",
         dies_of=("Failed",),
     ),
 )
