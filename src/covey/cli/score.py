@@ -17,7 +17,7 @@ from covey.text import paragraph, show_table
 
 @click.command(short_help="How good the centres of a release are: cost, distances, shares, with intervals.")
 @click.argument("release", metavar="RELEASE")
-@click.argument("data", metavar="[DATA]", required=False)
+@click.argument("data", metavar="DATA", required=False)
 @click.option("--epsilon", type=float, metavar="E", help="Privacy budget of all scores together; needed with DATA.")
 @click.option("--against", multiple=True, metavar="RELEASE", help="Another release, on the same rows. Repeatable.")
 @click.option("--centers", metavar="FILE", help="Centres that you declare public: CSV, JSON or GeoJSON.")

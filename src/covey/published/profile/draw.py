@@ -38,7 +38,7 @@ def small_multiples(profile: Profile) -> bytes:
         shown = slice(0, MOST_BARS) if column.kind == CATEGORY else slice(0, len(column.cells) - 1)
         shares, overall = counts.shares()[:, shown], counts.whole.shares()[0, shown, 0]
         few = profile.cannot_tell(column.name)
-        top = 1.15 * max(overall.max(), *(shares[each, :, 0].max() for each in clusters if not few[each]), 0.05)
+        top = 1.05 * max(overall.max(), *(shares[each, :, 2].max() for each in clusters if not few[each]), 0.05)
         for line, cluster in enumerate(clusters):
             axes = grid[line, place]
             colour = COLOURS[cluster % len(COLOURS)]
