@@ -184,13 +184,13 @@ def _profile() -> Target:
 def _score() -> Target:
     def ask(release: Release, rows: Any, terms: dict[str, Any]) -> bytes:
         others = {"moved": (-np.array(release.centres)).tolist()}
-        asked = {"public_centres": others, "within": 0.25, "clip": 0.75}
+        asked: dict[str, Any] = {"public_centres": others, "within": 0.25, "clip": 0.75}
         return make_score(release, rows, **asked, **QUESTION | terms).to_json()
 
     return _question("score", ask)
 
 
-QUESTION = dict.fromkeys(("person", "rows_per_person", "ledger", "dataset"))
+QUESTION: dict[str, Any] = dict.fromkeys(("person", "rows_per_person", "ledger", "dataset"))
 OTHERS = {SLIDER: _slider, "profile": _profile, "score": _score}
 
 

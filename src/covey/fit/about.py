@@ -91,7 +91,8 @@ def check_terms(
     column = person if person is not None or relation is Neighbours.REPLACE_ONE else first.unit
     if not (column is None or isinstance(column, str)):
         raise ParameterError("person", "must be the name of a column of the data")
-    same = first.parameters.get("people", {}).get("rows_per_person", 1) if column == first.unit else 1
+    people = first.parameters.get("people")
+    same = people.get("rows_per_person", 1) if isinstance(people, dict) and column == first.unit else 1
     Kind(relation, column)  # refuses people where rows are replaced
     book, dataset = open_ledger(ledger, dataset)
     said = [each.certificate.parameters for each in releases]

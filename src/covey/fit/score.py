@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from covey.published.score.score import Score, Scored
 from covey.published.ways import Unit
 from covey.queries.scores import MASS, SoftRings
 
+FARTHEST = 1e9  # half-widths of the bounds: centres beyond are in other units
 RELEASE, ONE = "release", "one centre"
 
 
@@ -205,8 +206,8 @@ def _releases(release: Release, against: Any) -> dict[str, Release]:
         against if isinstance(against, Mapping) else {f"other {i}": each for i, each in enumerate(against, start=1)}
     )
     found = {RELEASE: release, **others}
-    if RELEASE in others or ONE in others or not all(isinstance(each, str) and each for each in others):
-        raise ParameterError("against", f"names must be texts, and not {RELEASE!r} or {ONE!r}")
+    for name in others:
+        _check_name("against", name, (RELEASE,))
     for each in found.values():
         if not isinstance(each, Release):
             raise ParameterError("release", "must be a Release: centres with a certificate; see public_centres")
@@ -219,12 +220,18 @@ def _public(given: Mapping[str, Any], domain: Domain, taken: Mapping[str, Any]) 
     found = {}
     for name, points in given.items():
         centres = numbers(points)
-        if not isinstance(name, str) or not name or name in taken or name == ONE:
-            raise ParameterError("public_centres", "need names of their own, by which they are told")
+        _check_name("public_centres", name, taken)
         if centres is None or centres.ndim != 2 or centres.shape[1:] != (domain.dimension,) or not len(centres):
             raise ParameterError("public_centres", f"must be points with {domain.dimension} coordinates")
+        if not (np.abs(centres - np.array(domain.middle)) < FARTHEST * np.array(domain.half)).all():
+            raise ParameterError("public_centres", "lie absurdly far from the bounds of the release, or are no numbers")
         found[name] = centres
     return found
+
+
+def _check_name(parameter: str, name: Any, taken: Container[str]) -> None:
+    if not (isinstance(name, str) and name.isprintable() and 0 < len(name) <= 200) or name in taken or name == ONE:
+        raise ParameterError(parameter, "needs names of their own for the sets of centres, of printable text")
 
 
 def _distance(name: str, given: Any, unit: Unit | None) -> float | None:

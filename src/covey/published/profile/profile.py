@@ -19,6 +19,7 @@ from covey.published.certificate import Certificate, is_possible
 from covey.published.profile.columns import Column
 
 FORMAT, VERSION = "covey-profile", 1
+MOST_FINDINGS = 1_000
 WIDEST = 0.5  # of the interval of a share: beyond it, nothing is said of a cluster
 MOST_NUMBERS = 2**62
 
@@ -111,7 +112,7 @@ class Profile:
                 found.append(
                     (apart[cluster, cell] / span, Finding(cluster, column.name, name, tuple(here), tuple(there)))
                 )
-        return [each for _, each in sorted(found, key=lambda pair: -pair[0])]
+        return [each for _, each in sorted(found, key=lambda pair: -pair[0])[:MOST_FINDINGS]]
 
     def cannot_tell(self, column: str) -> NDArray[np.bool_]:
         """For each cluster: whether it has too few rows for this budget to say anything of the column."""
