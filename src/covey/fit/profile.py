@@ -113,7 +113,8 @@ def make_profile(
     known = {name: (low, high) for name, low, high in ends if hand(name) is None}
     clocks = [source_of(name) for name in release.columns if hand(name) is not None]
     wanted = read_columns(columns, table.names, known, clocks)
-    names = {free_name(f"cell of {each.name}", [*table.names, *release.columns]): each for each in wanted}
+    taken = (*table.names, *release.columns)
+    names = {free_name(f"cell {place} of {each.name}", taken): each for place, each in enumerate(wanted)}
     domain = with_cells(domain_of(release), names)
     places = domain.to_lattice(_padded(release, len(names)))[:, : len(release.columns)]
     query = ProfileCounts(places, [len(each.cells) for each in wanted], domain)

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.errors import FormatError
+from covey.errors import FormatError, ParameterError
 from covey.files import write_whole
 from covey.post.errors.quantiles import LEVEL
 from covey.post.shares import Counts
@@ -72,7 +72,9 @@ class Profile:
         """A column by its name, and its counts, of which shares and medians with intervals can be asked."""
         names = [each.name for each in self.columns]
         if column not in names:
-            raise KeyError(f"the profile has no column {column!r}; it has {', '.join(map(repr, names))}")
+            raise ParameterError(
+                "column", f"the profile has no column {column!r}; it has {', '.join(map(repr, names))}"
+            )
         place = names.index(column)
         return self.columns[place], Counts(self.counts[place].astype(np.float64), self.noise_scale)
 
@@ -84,7 +86,7 @@ class Profile:
         """clusters x 3: the median of a column of numbers in each cluster, and the two ends of its interval."""
         known, counts = self.of(column)
         if known.edges is None:
-            raise KeyError(f"{column!r} has no numbers, and so no median; ask for its shares")
+            raise ParameterError("column", f"{column!r} has no numbers, and so no median; ask for its shares")
         return _numbers_only(counts).medians(np.array(known.edges), level)
 
     def whole_median(self, column: str, *, level: float = LEVEL) -> NDArray[np.float64]:

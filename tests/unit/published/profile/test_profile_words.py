@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from covey import FormatError, KMeans
+from covey import FormatError, KMeans, ParameterError
 from covey.published.profile.profile import Profile
 from covey.published.profile.words import sentences, show_profile
 
@@ -65,9 +65,9 @@ def test_the_records_are_every_count_with_its_share(found):
 
 
 def test_a_column_that_was_not_asked_for_is_named(found):
-    with pytest.raises(KeyError, match="no column 'size'"):
+    with pytest.raises(ParameterError, match="no column 'size'"):
         found.shares("size")
-    with pytest.raises(KeyError, match="no median"):
+    with pytest.raises(ParameterError, match="no median"):
         found.medians("mode")
 
 
