@@ -23,7 +23,7 @@ def curves(score: Score) -> bytes:
     canvas, axes = FigureCanvasAgg(figure), figure.add_subplot()
     for place, each in enumerate(score.sets):
         far, shares = score.within_knots(each.name)
-        known = np.array([(np.nan,) * 3 if share is None else share for share in shares])
+        known = np.clip([(np.nan,) * 3 if share is None else share for share in shares], 0.0, 1.0)
         colour = COLOURS[place % len(COLOURS)]
         axes.plot(far, known[:, 0], color=colour, lw=1.6, label=printable(each.name))
         axes.fill_between(far, known[:, 1], known[:, 2], color=colour, alpha=0.2, lw=0)
