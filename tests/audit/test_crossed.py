@@ -43,9 +43,19 @@ NAMES = ("who", "x", "y")
 BOUNDS = {"x": (-1, 1), "y": (-1, 1)}
 ZONES = [(Box((-1.0, 0.0), (-1.0, 1.0)), 0.5)]
 OTHERS = {  # another value of each parameter, to which a key is not bound
-    **{"epsilon": 1.5, "n_clusters": 3, "missing": "drop", "random_state": 8, "bounds": {"x": (-1, 1), "y": (-2, 1)}},
-    **{"scale": {"x": 2}, "neighbours": "replace-one", "rows_per_person": 2, "sample": 0.25, "errors": "none"},
-    **{"zones": [(Box((-1.0, 0.0), (-1.0, 1.0)), 0.25)], "levels": [("low", 0.5), ("high", 1.5)], "per_axis": 8},
+    "epsilon": 1.5,
+    "n_clusters": 3,
+    "missing": "drop",
+    "random_state": 8,
+    "bounds": {"x": (-1, 1), "y": (-2, 1)},
+    "scale": {"x": 2},
+    "neighbours": "replace-one",
+    "rows_per_person": 2,
+    "sample": 0.25,
+    "errors": "none",
+    "zones": [(Box((-1.0, 0.0), (-1.0, 1.0)), 0.25)],
+    "levels": [("low", 0.5), ("high", 1.5)],
+    "per_axis": 8,
 }
 Cell = dict[str, object]
 CELLS = [dict(zip(FEATURES, values, strict=True)) for values in product(*FEATURES.values())]
@@ -149,8 +159,8 @@ def test_every_two_values_of_any_two_features_meet():
 def test_what_is_refused_is_refused_by_name_before_rows_and_charge(cell, watched):
     table, ledger = watched(np.zeros((9, 2)), broken=True), ledger_of(cell)
     table.names = NAMES
+    asked = {**settings_of(cell), "engine": "auto"}  # a table that is watched is in memory
     with pytest.raises((CoveyError, TypeError), match=str(refusal(cell))):
-        asked = {**settings_of(cell), "engine": "auto"}  # a table that is watched is in memory
         fitted(cell["what"], table, ledger=ledger.with_key(cell["key"]), dataset="trips", **asked)
     assert table.read == 0
     assert "charge" not in {entry.kind for entry in ledger.entries()}
@@ -199,6 +209,20 @@ def test_the_certificate_says_whom_it_protects_and_what_was_done(cell, file_of):
     assert told["seeded"] is True
     assert told["dataset"] == "trips"
     assert not {"engine", "key", "owner"} & {*told, *told["parameters"]}
+
+
+@pytest.mark.parametrize("unit", ["row", "person, 3"])
+def test_spark_gives_the_same_release_and_is_bound_by_the_same_key(unit, spark):
+    cell = {**CELLS[0], "unit": unit, "key": "monday"}
+    settings, ledger = settings_of(cell), ledger_of(cell)
+    rows = rows_of(unit)
+    first = fitted("k-means", rows, ledger=ledger_of(cell), dataset="trips", **settings)
+    asked = partial(fitted, "k-means", spark.createDataFrame(rows.to_pandas()), dataset="trips")
+    settings["engine"] = "spark"
+    assert asked(ledger=ledger.with_key("monday"), **settings) == first
+    with pytest.raises(LedgerError, match="key"):
+        asked(ledger=ledger.with_key("monday"), **settings | {"epsilon": 1.5})
+    assert [entry.kind for entry in ledger.entries()].count("charge") == 1
 
 
 @pytest.mark.parametrize("cell", [cell for cell in ACCEPTED if cell["sample"] is None], ids=words)
