@@ -1,0 +1,127 @@
+"""How budgets are split between the steps of an algorithm, exactly; and what their notes tell of it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from covey.algorithms import grid as grid_module
+from covey.algorithms.ball_coreset import MOST_PLACES, Settings
+from covey.algorithms.coreset_methods import coreset_algorithm
+from covey.algorithms.exact_coreset import LARGEST_SIDE, MOST_CELLS, USUAL_WORK, _side
+from covey.algorithms.grid import from_cells
+from covey.algorithms.max_cover import max_cover, share_out
+from covey.algorithms.net_coreset import MOST_ROWS, _certain_rows
+from covey.algorithms.registry import find
+from covey.algorithms.sites import some_sites
+from covey.budget.accounting.plan import Plan
+from covey.errors import ParameterError
+from covey.noise.mechanisms import DiscreteLaplace
+from covey.post.random import public_rng
+from covey.public import Neighbours, resolve_bounds
+from covey.queries.exact import work
+
+EPSILON, DELTA = Fraction(24, 10), Fraction(1, 10**6)
+SQUARE = resolve_bounds((-1, 1), names=None, width=2)
+ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
+
+
+@pytest.mark.parametrize("final_round", [True, False])
+@pytest.mark.parametrize("neighbours", [ADD, REPLACE])
+def test_max_cover_splits_by_7_2_6_and_9_parts_of_24(final_round, neighbours):
+    """Picks, counts, averages, the last round or, without it, more to the averages; a fifth of those to counts."""
+    own = {"k": 3, "domain": SQUARE, "neighbours": neighbours, "averages": "sums", "bound": "stated"}
+    shares = share_out(EPSILON, DELTA, final_round=final_round, **own)
+    unit = EPSILON / 24
+    expected = (6 * unit, 9 * unit) if final_round else (15 * unit,)
+    assert tuple(mean.epsilon for mean in shares.means) == expected
+    assert all(mean.counts.epsilon == part / 5 for mean, part in zip(shares.means, expected, strict=True))
+    picks = shares.picks.event().epsilon
+    assert picks <= 7 * unit
+    assert picks > 7 * unit * (1 - Fraction(1, 10**6))
+    assert shares.counts.epsilon == 9 * unit - picks
+    assert shares.picks.delta + sum(mean.delta for mean in shares.means) == DELTA
+    assert all(mean.delta in (0, DELTA / 2 / len(expected)) for mean in shares.means)
+
+
+def test_max_cover_refuses_no_delta_in_words(curator_of):
+    curator = curator_of(np.zeros((4, 2)), epsilon=EPSILON, delta=DELTA)
+    with pytest.raises(ParameterError, match="proven with a delta above 0"):
+        max_cover(curator, k=2, epsilon=EPSILON, public_rng=public_rng(1))
+
+
+NOTES = {
+    "max-cover": {"dimensions", "growth", "radii", "picks", "averages", "final_round", "bound", "epsilon_n"},
+    "net-coreset": {"base", "base_centres", "error", "rays", "rings", "coreset_points", "share"},
+    "jl-candidates": {"dimensions", "candidates", "swaps", "boxes"},
+    "exact-coreset": {"cells_per_axis", "points", "candidates", "beyond_the_best"},
+    "grid": {"cells_per_axis", "theta"},
+}
+
+
+@pytest.mark.parametrize("name", NOTES)
+def test_certificates_tell_what_an_algorithm_chose(name, curator_of):
+    row = find(name)
+    delta = DELTA if row.guarantee == "approximate" else Fraction(0)
+    curator = curator_of(np.random.default_rng(1).uniform(-1, 1, (80, 2)), epsilon=EPSILON, delta=delta, seed=1)
+    given = {"k": 2, "epsilon": EPSILON, "public_rng": public_rng(1), **row.few_rows}
+    outcome = row.run(curator, **given, **({"delta": delta} if delta else {}))
+    assert set(outcome.notes) >= NOTES[name]
+
+
+def test_a_trial_of_sites_has_three_to_spare():
+    assert np.shape(some_sites(-np.ones(2), np.ones(2), 4, public_rng(1))["sites"]) == (7, 2)
+
+
+@pytest.mark.parametrize(("size", "side"), [(3, 2), (4, 4), (15, 4), (16, 8), (63, 8), (64, 16), (10**9, 256)])
+def test_the_grid_of_balls_has_more_cells_than_rows(size, side):
+    own = {"radius_method": "joint", "weights": "counted", "fraction": 1.0, "margin": 0.75, "too_few": "stop"}
+    settings = Settings(domain=SQUARE, neighbours=ADD, k=2, side=None, rows_per_part=None, **own)
+    assert settings.grid(size).per_axis == side
+    assert MOST_PLACES == 256**2
+
+
+@pytest.mark.parametrize(("points", "centres"), [(2, 1), (3, 2), (1, 3)])
+def test_the_side_of_an_exact_coreset_is_the_largest_that_is_tried_quickly(points, centres):
+    sides = [side for side in range(2, LARGEST_SIDE + 1) if side**2 <= MOST_CELLS]
+    effort = {side: work(side**2, points=points, centres=centres) for side in sides}
+    quick = [side for side, (coresets, queries) in effort.items() if coresets * queries <= USUAL_WORK]
+    assert _side(None, dimension=2, points=points, centres=centres) == max(quick, default=2)
+
+
+def test_a_public_number_of_rows_is_certain_up_to_a_limit(curator_of):
+    curator = curator_of(np.zeros((4, 2)), neighbours=REPLACE)
+    assert _certain_rows(curator, 7, EPSILON) == 7
+    assert _certain_rows(curator, 10 * MOST_ROWS, EPSILON) == MOST_ROWS
+
+
+@pytest.mark.parametrize(("method", "parameters", "named"), [(["grid"], None, "method"), ("no", None, "method")])
+def test_a_method_that_is_none_is_refused_by_name(method, parameters, named):
+    with pytest.raises(ParameterError, match=named):
+        coreset_algorithm(method, parameters)
+
+
+@pytest.mark.parametrize("parameters", ["theta", [("theta", 1.0)], {"keep_synopsis": False}, {"keep_synopsis": 1}])
+def test_parameters_of_a_method_are_a_dictionary_and_keep_the_coreset(parameters):
+    with pytest.raises(ParameterError, match="method_params"):
+        coreset_algorithm("grid", parameters)
+    assert coreset_algorithm("grid", {"theta": 1.0}) == ("grid", {"keep_synopsis": True, "theta": 1.0})
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_a_grid_is_as_fine_with_a_synopsis_and_searched_from_as_many_starts_as_asked(keep, curator_of, monkeypatch):
+    rows = np.random.default_rng(2).uniform(-1, 1, (400, 2))
+    begun = []
+    real = grid_module.weighted_kmeans
+    monkeypatch.setattr(
+        grid_module, "weighted_kmeans", lambda *a, **named: begun.append(len(named["starts"])) or real(*a, **named)
+    )
+    noise = DiscreteLaplace(Fraction(50))
+    curator = curator_of(rows, epsilon=Fraction(50), seed=1, plan=Plan((noise.event(),)))
+    own = {"k": 2, "size": 10**9, "noise": noise, "theta": 10.0, "starts": 3, "objective": "k-means"}
+    found = from_cells(curator, public_rng=public_rng(1), keep_synopsis=keep, **own)
+    assert begun == [3]
+    expected = grid_module.cells_per_axis(SQUARE, size=10**9, epsilon=50.0, theta=10.0, kinds=1)
+    assert found.notes["cells_per_axis"] == expected
