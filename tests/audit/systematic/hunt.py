@@ -40,6 +40,7 @@ class Map:
     tests: dict[tuple[str, int], list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.lines = list({line["test"]: line for line in self.lines}.values())
         for at, line in enumerate(self.lines):
             for file, blocks in line["enters"].items():
                 for block in blocks:

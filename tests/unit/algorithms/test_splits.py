@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from covey.algorithms import blocks as blocks_module
 from covey.algorithms import grid as grid_module
+from covey.algorithms.auto import low as auto_low
+from covey.algorithms.auto import shares as auto_shares
+from covey.algorithms.auto.shares import pure_shares
 from covey.algorithms.ball_coreset import MOST_PLACES, Settings
 from covey.algorithms.coreset_methods import coreset_algorithm
 from covey.algorithms.exact_coreset import LARGEST_SIDE, MOST_CELLS, USUAL_WORK, _side
 from covey.algorithms.grid import from_cells
-from covey.algorithms.max_cover import max_cover, share_out
+from covey.algorithms.max_cover import Means, averages_of, max_cover, share_out
 from covey.algorithms.net_coreset import MOST_ROWS, _certain_rows
 from covey.algorithms.registry import find
 from covey.algorithms.sites import some_sites
 from covey.budget.accounting.plan import Plan
-from covey.errors import ParameterError
+from covey.errors import BudgetError, ParameterError
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.post.random import public_rng
 from covey.public import Neighbours, resolve_bounds
 from covey.queries.exact import work
+from covey.queries.intervals import CentreCounts
 
 EPSILON, DELTA = Fraction(24, 10), Fraction(1, 10**6)
 SQUARE = resolve_bounds((-1, 1), names=None, width=2)
@@ -125,3 +131,61 @@ def test_a_grid_is_as_fine_with_a_synopsis_and_searched_from_as_many_starts_as_a
     assert begun == [3]
     expected = grid_module.cells_per_axis(SQUARE, size=10**9, epsilon=50.0, theta=10.0, kinds=1)
     assert found.notes["cells_per_axis"] == expected
+
+
+@pytest.mark.parametrize(("size", "full"), [(10**6, True), (300, False)])
+def test_auto_in_many_columns_splits_a_pure_epsilon_by_parts_of_98(size, full):
+    shares = pure_shares(d=10, k=3, size=size, epsilon=EPSILON, delta=Fraction(0), neighbours=ADD)
+    unit = EPSILON / 98
+    told = {
+        name: getattr(shares, name).epsilon / unit
+        for name in ("mean", "norms", "recentre", "tree", "counts", "moments")
+    }
+    assert told == {"mean": 8, "norms": 3, "recentre": 8, "tree": 18, "counts": 14, "moments": 15 if full else 4}
+    assert shares.full_moments == full
+    assert sum(each.epsilon for each in shares.rounds) / unit == 98 - sum(told.values())
+    assert shares.plan.cost().epsilon == EPSILON
+
+
+def test_whether_a_delta_helps_is_tried_for_very_many_some_and_the_fewest_rows(monkeypatch):
+    tried = []
+
+    def refused(*, size, **more):
+        tried.append(size)
+        raise BudgetError("too small")
+
+    monkeypatch.setattr(auto_shares, "approximate_shares", refused)
+    own = {"d": 10, "k": 3, "least": 5, "epsilon": EPSILON, "delta": DELTA}
+    assert not auto_shares.delta_helps(neighbours=ADD, **own)
+    assert tried == [2.0**60, pytest.approx(3 * (1000 * 10) ** 0.5 / 2.4), 5.0]
+    assert not auto_shares.delta_helps(neighbours=REPLACE, **own)
+    assert tried[4] == pytest.approx(2 * tried[1])
+
+
+def test_a_replaced_row_is_in_two_cells_of_auto(curator_of):
+    assert auto_low._sides(curator_of(np.zeros((3, 2)), neighbours=ADD)) == 1
+    assert auto_low._sides(curator_of(np.zeros((3, 2)), neighbours=REPLACE)) == 2
+
+
+def test_blocks_are_no_more_than_there_is_room_for(curator_of, monkeypatch):
+    monkeypatch.setattr(blocks_module, "MOST_VALUES", 12)
+    curator = curator_of(np.zeros((90, 2)), neighbours=REPLACE, epsilon=EPSILON, seed=1)
+    outcome = find("blocks").run(curator, k=2, epsilon=EPSILON, public_rng=public_rng(1))
+    assert outcome.notes["blocks"] == 3
+
+
+@pytest.mark.parametrize(("released", "moves"), [(0.9, False), (1.0, True)])
+def test_a_cluster_with_less_than_one_row_keeps_its_centre(released, moves, curator_of):
+    """The averages of max cover: a noisy number of rows of one is enough to move by, less is not."""
+    curator = curator_of(np.zeros((3, 2)), epsilon=Fraction(10))
+    counted = SimpleNamespace(
+        domain=SQUARE,
+        neighbours=ADD,
+        release=lambda query, _: np.array([released]) if isinstance(query, CentreCounts) else np.full(query.size, 1000),
+    )
+    means = Means(Fraction(1), Fraction(0), DiscreteLaplace(Fraction(1)), DiscreteLaplace(Fraction(1)))
+    centres = np.array([[100.0, 100.0]])
+    found, sizes = averages_of(counted, centres, means, rng=public_rng(1))
+    assert sizes.tolist() == [released]
+    assert (found != centres).any() == moves
+    assert curator.domain == SQUARE

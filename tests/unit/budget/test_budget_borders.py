@@ -10,12 +10,13 @@ from statistics import NormalDist
 import pytest
 
 from covey.budget.accounting import amplify, gaussian
-from covey.budget.accounting.accountant import Cost
+from covey.budget.accounting.accountant import Cost, compose
 from covey.budget.accounting.amplify import amplified, inner_cost
 from covey.budget.ledger.ledger import Ledger
-from covey.errors import LedgerError
+from covey.errors import LedgerError, ParameterError
+from covey.events import Approximate, Pure
 
-RATE = Fraction(1, 10)
+RATE, DELTA = Fraction(1, 10), Fraction(1, 10**6)
 
 
 def test_an_inner_epsilon_that_would_cost_too_much_goes_down_step_by_step(monkeypatch):
@@ -65,3 +66,14 @@ def test_values_that_the_library_cannot_read_are_told_as_damage_without_the_valu
     with pytest.raises(LedgerError, match="damaged") as told, ledger._store._explained():
         raise error
     assert "70" not in str(told.value)
+
+
+def test_one_event_with_more_delta_than_was_promised_is_refused():
+    assert compose([Approximate(Fraction(1), DELTA)], delta=DELTA) == Cost(Fraction(1), DELTA)
+    for least in (Fraction(0), DELTA / 2, DELTA * Fraction(999, 1000)):
+        with pytest.raises(ParameterError, match="delta"):
+            compose([Approximate(Fraction(1), DELTA)], delta=least)
+
+
+def test_pure_events_without_a_delta_add_up():
+    assert compose([Pure(Fraction(1, 3))] * 3, delta=Fraction(0)) == Cost(Fraction(1))

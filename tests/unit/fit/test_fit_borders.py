@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from covey import Box
+from covey import Ball, Box
 from covey.budget.accounting.plan import Reserve
 from covey.budget.accounting.promise import Kind, Promise
 from covey.errors import FormatError, ParameterError
@@ -16,6 +17,7 @@ from covey.fit import slider, zones
 from covey.fit.cap import LEAST_EPSILON, each_row
 from covey.fit.certify import of_sample
 from covey.fit.fit import check_request, fit
+from covey.fit.rehearse import cube_of
 from covey.fit.sample import read_sample
 from covey.fit.session import Session
 from covey.fit.slider import fit_levels
@@ -75,6 +77,27 @@ def test_so_are_the_seed_the_domain_and_how_a_file_is_read():
     for box in (Box(x=(-1, 1), y=(-1, 2)), Box(x=(-1, 1), z=(-1, 1))):
         domain = resolve_bounds(box, names=("x", "y", "z"), width=3)
         assert request().fingerprint(domain, seed=None) != plain
+
+
+def test_the_order_in_which_parameters_are_given_changes_no_key():
+    one, other = {"theta": 5.0, "starts": 3}, {"starts": 3, "theta": 5.0}
+    told = [request(algorithm_params=each).fingerprint(DOMAIN, seed=None) for each in (one, other)]
+    assert told[0] == told[1] == json.dumps(json.loads(told[0]), sort_keys=True)
+
+
+def test_unknown_errors_are_refused_by_name():
+    with pytest.raises(ParameterError, match="errors"):
+        request(errors="some")
+
+
+def test_rows_in_memory_are_not_streamed():
+    with pytest.raises(ParameterError, match="'files' reads paths"):
+        fit(ROWS, k=2, epsilon=1.0, bounds=SQUARE, engine="files", random_state=1)
+
+
+def test_reruns_of_a_ball_are_in_the_unit_ball():
+    release = fit(ROWS, k=2, epsilon=1.0, bounds=Ball(radius=3.0, columns=("x", "y")), algorithm="grid", random_state=1)
+    assert cube_of(release.certificate) == {"bounds": Ball(radius=1.0)}
 
 
 @pytest.mark.parametrize(("most", "taken"), [(3, True), (2, False)])

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
-from covey import Ball
+from covey import Ball, Box
 from covey.errors import ParameterError
+from covey.events import Neighbours, Sensitivity
+from covey.fit.zones import Zones
 from covey.public import Domain, resolve_bounds
 from covey.queries.cover import Cover
 from covey.queries.projection import MOST, Projection
 from covey.queries.swaps import SwapGains, _farthest_squared
+from covey.queries.zoned import ByZone
 
 BOX = resolve_bounds((-1, 1), names=None, width=2)
 BALL = resolve_bounds(Ball(radius=1.0), names=None, width=2)
@@ -63,3 +68,44 @@ def test_the_unit_of_a_projection_is_the_largest_power_of_two_that_stays_exact(d
     assert unit & (unit - 1) == 0
     assert unit * d * 2 * domain.limit < MOST
     assert unit == 2**20 or 2 * unit * d * 2 * domain.limit >= MOST
+
+
+@dataclass
+class Declared:
+    """A query that declares what a test says."""
+
+    one: Sensitivity
+    same: Sensitivity
+    domain: Domain = BOX
+    name: str = "declared"
+
+    def sensitivity(self, neighbours):
+        return self.one if neighbours is Neighbours.ADD_REMOVE else self.same
+
+
+def test_by_zone_a_replaced_row_leaves_one_block_and_enters_another():
+    regions = Zones.read([(Box((-1, 0), (-1, 1)), 0.5)]).on(BOX)
+    one = Sensitivity(l1=3, l2_squared=5, linf=2, coordinates=2)
+    small = Sensitivity(l1=1, l2_squared=1, linf=1, coordinates=1)
+    large = Sensitivity(l1=60, l2_squared=500, linf=20, coordinates=9)
+    for same, expected in ((small, Sensitivity(l1=6, l2_squared=10, linf=2, coordinates=4)), (large, large)):
+        by_zone = ByZone(Declared(one, same), regions)
+        assert by_zone.sensitivity(Neighbours.ADD_REMOVE) == one
+        assert by_zone.sensitivity(Neighbours.REPLACE_ONE) == expected
+
+
+@pytest.mark.parametrize("objective", ["k-means", "k-median"])
+def test_no_row_moves_the_gain_of_a_swap_out_of_its_range(objective):
+    """Near candidates, whose gains are relative to the present cost: from 0 to what is declared, at every corner."""
+    candidates = np.array([[0, 0], [1, 0], [0, 3], [2, 2]]) + BOX.limit // 3
+    query = SwapGains(candidates, np.array([0, 1]), BOX, objective=objective)
+    assert query.relative
+    edge = np.array([-BOX.limit, -1, 0, 1, BOX.limit // 3, BOX.limit // 3 + 1, BOX.limit])
+    reached = set()
+    for x in edge:
+        for y in edge:
+            out = np.zeros(query.size, dtype=np.int64)
+            query.accumulate(np.array([[x], [y]], dtype=np.int32), out)
+            reached |= set(out.tolist())
+    assert min(reached) >= 0
+    assert max(reached) <= query.most == query.sensitivity(Neighbours.ADD_REMOVE).linf
