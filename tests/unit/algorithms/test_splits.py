@@ -10,8 +10,10 @@ import pytest
 
 from covey.algorithms import blocks as blocks_module
 from covey.algorithms import grid as grid_module
+from covey.algorithms import jl_candidates as jl
 from covey.algorithms.auto import low as auto_low
 from covey.algorithms.auto import shares as auto_shares
+from covey.algorithms.auto.high import _cluster_weights
 from covey.algorithms.auto.shares import pure_shares
 from covey.algorithms.ball_coreset import MOST_PLACES, Settings
 from covey.algorithms.coreset_methods import coreset_algorithm
@@ -27,6 +29,7 @@ from covey.noise.mechanisms import DiscreteLaplace
 from covey.post.random import public_rng
 from covey.public import Neighbours, resolve_bounds
 from covey.queries.exact import work
+from covey.queries.grid import Grid
 from covey.queries.intervals import CentreCounts
 
 EPSILON, DELTA = Fraction(24, 10), Fraction(1, 10**6)
@@ -118,7 +121,9 @@ def test_parameters_of_a_method_are_a_dictionary_and_keep_the_coreset(parameters
 
 @pytest.mark.parametrize("keep", [True, False])
 def test_a_grid_is_as_fine_with_a_synopsis_and_searched_from_as_many_starts_as_asked(keep, curator_of, monkeypatch):
-    rows = np.random.default_rng(2).uniform(-1, 1, (400, 2))
+    rows = np.random.default_rng(2).uniform(-1, 1, (40, 2))
+    monkeypatch.setattr(grid_module, "MOST_CELLS", 64)
+    monkeypatch.setattr(grid_module, "CLUSTERED_CELLS", 16)
     begun = []
     real = grid_module.weighted_kmeans
     monkeypatch.setattr(
@@ -129,8 +134,7 @@ def test_a_grid_is_as_fine_with_a_synopsis_and_searched_from_as_many_starts_as_a
     own = {"k": 2, "size": 10**9, "noise": noise, "theta": 10.0, "starts": 3, "objective": "k-means"}
     found = from_cells(curator, public_rng=public_rng(1), keep_synopsis=keep, **own)
     assert begun == [3]
-    expected = grid_module.cells_per_axis(SQUARE, size=10**9, epsilon=50.0, theta=10.0, kinds=1)
-    assert found.notes["cells_per_axis"] == expected
+    assert found.notes["cells_per_axis"] == 8  # all 64: without zones nothing takes more room
 
 
 @pytest.mark.parametrize(("size", "full"), [(10**6, True), (300, False)])
@@ -189,3 +193,69 @@ def test_a_cluster_with_less_than_one_row_keeps_its_centre(released, moves, cura
     assert sizes.tolist() == [released]
     assert (found != centres).any() == moves
     assert curator.domain == SQUARE
+
+
+@pytest.mark.parametrize(("beyond", "kept"), [(0.4, True), (-0.4, True), (0.6, False), (-0.6, False)])
+def test_a_block_of_cells_stands_at_their_mean_up_to_its_border(beyond, kept, monkeypatch):
+    """Noisy counts may be negative: a mean up to half a cell outside the middles is in the block, beyond it is not."""
+    line = resolve_bounds((-1, 1), names=None, width=1)
+    cells = Grid(line, 4)
+    monkeypatch.setattr(grid_module, "CLUSTERED_CELLS", 2)
+    middles = cells.midpoints()[:, 0]
+    width = middles[1] - middles[0]
+    first = [1 + beyond, -beyond] if beyond > 0 else [beyond, 1 - beyond]
+    points, weights = grid_module.blocks_of_cells(cells, np.array([*first, 1.0, 1.0]))
+    mean = middles[0] - beyond * width if beyond > 0 else middles[1] - beyond * width
+    assert weights.tolist() == pytest.approx([1.0, 2.0])
+    assert points[0, 0] == pytest.approx(mean if kept else (middles[0] + middles[1]) / 2)
+    assert points[1, 0] == pytest.approx((middles[2] + middles[3]) / 2)
+
+
+def test_without_rows_candidates_come_from_the_whole_domain(curator_of, monkeypatch):
+    drawn = []
+    real = jl.uniform_starts
+    monkeypatch.setattr(jl, "uniform_starts", lambda *a, **named: drawn.append(named) or real(*a, **named))
+    curator = curator_of(np.empty((0, 2)), epsilon=Fraction(1, 1000), seed=1)
+    find("jl-candidates").run(curator, k=2, epsilon=Fraction(1, 1000), public_rng=public_rng(1))
+    assert drawn
+    assert all((each["lower"] < each["upper"]).all() for each in drawn)
+    assert (drawn[0]["lower"] == -drawn[0]["upper"]).all()
+
+
+@pytest.mark.parametrize(("d", "dimensions", "whole"), [(2, 2, True), (6, 2, False)])
+def test_nearest_is_judged_where_clusters_were_found(d, dimensions, whole, curator_of, monkeypatch):
+    """In the projected space, unless that is the whole one."""
+    asked = []
+    real = jl.averages_of
+    monkeypatch.setattr(jl, "averages_of", lambda *a, **named: asked.append(named.get("within")) or real(*a, **named))
+    curator = curator_of(np.random.default_rng(1).uniform(-1, 1, (60, d)), epsilon=EPSILON, delta=DELTA, seed=1)
+    own = {"k": 2, "epsilon": EPSILON, "delta": DELTA, "dimensions": dimensions}
+    find("jl-candidates").run(curator, public_rng=public_rng(1), **own)
+    assert (asked[0][2] is None) == whole
+    assert asked[1:] == [None]  # the last round is in the full space
+
+
+@pytest.mark.parametrize(("k", "candidates", "wanted"), [(2, None, 64), (9, None, 72), (2, 3, 4), (700, None, 5600)])
+def test_there_are_enough_candidates_and_not_too_many(k, candidates, wanted, curator_of, monkeypatch):
+    class Asked(Exception):
+        pass
+
+    def check(*, k, candidates):
+        raise Asked(candidates)
+
+    monkeypatch.setattr(jl, "check_pairs", check)
+    own = {"k": k, "epsilon": EPSILON, "public_rng": public_rng(1)} | ({"candidates": candidates} if candidates else {})
+    with pytest.raises(Asked) as found:
+        find("jl-candidates").run(curator_of(np.zeros((2, 2))), **own)
+    assert found.value.args == (wanted,)
+
+
+def test_clusters_in_a_subspace_have_their_leaves_rows_and_never_less_than_their_noise():
+    points, centres = np.array([[0.0], [1.0], [9.0]]), np.array([[0.0], [10.0], [99.0]])
+    weights = np.array([3.0, 5.0, 2.0])
+    found = _cluster_weights(points, weights, centres, size=20.0, scale=0.1)
+    assert found.tolist() == pytest.approx([16.0, 4.0, 0.2 * 2**0.5])  # the last has no leaf: the noise of one
+    wide = _cluster_weights(points, weights, centres, size=20.0, scale=10.0)
+    assert wide.tolist() == pytest.approx([20 * 4**0.5, 20 * 2**0.5, 20 * 2**0.5])
+    few = _cluster_weights(points, weights / 100, centres, size=20.0, scale=0.1)
+    assert few[0] == pytest.approx(max(0.08 * 20, 0.2 * 4**0.5))  # less than one row is not scaled up as if it were

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from covey.errors import ParameterError
+from covey.errors import DataError, ParameterError
 from covey.noise.source import SeededSource
 from covey.private.assigned import _as_text
+from covey.private.engines.memory import MemoryEngine
 from covey.private.narrowed.cancellable import CancellableTable
 from covey.private.narrowed.missing import CompleteTable
 from covey.private.narrowed.sample import SampledTable
+from covey.private.tables.csv.records import _marks_one_by_one
+from covey.private.tables.files import FileTable
 from covey.private.tables.frames import ArrayTable
+from covey.public import resolve_bounds
+from covey.queries.grid import Grid
 
 ROWS = ArrayTable(np.arange(20.0).reshape(10, 2))
 
@@ -55,3 +62,48 @@ def test_a_column_of_people_is_looked_at_behind_missing_rows_too():
 
     CompleteTable(Watched(np.zeros((3, 2))), None).check_person("who")
     assert asked == ["who"]
+
+
+def test_a_file_that_breaks_off_because_it_was_changed_is_said_to_be_changed():
+    def changed():
+        raise DataError("data: it was changed")
+
+    file = SimpleNamespace(part=SimpleNamespace(path="rows.parquet"), check=changed)
+    with pytest.raises(DataError, match="changed"), FileTable._same_file(SimpleNamespace(), file):
+        raise pa.ArrowInvalid("not a Parquet file")
+    with pytest.raises(DataError, match="changed"), FileTable._same_file(SimpleNamespace(), file):
+        pass
+    file.check = lambda: None
+    with pytest.raises(DataError, match="broke off"), FileTable._same_file(SimpleNamespace(), file):
+        raise pa.ArrowInvalid("not a Parquet file")
+
+
+@pytest.mark.parametrize(
+    ("text", "turns", "stray"),
+    [
+        (b'a,"b"\n', [2, 4], []),
+        (b'a,"b"\r\n', [2, 4], []),
+        (b'a,"b","c"\n', [2, 4, 6, 8], []),
+        (b'"b"', [0, 2], []),
+        (b'a,"b"x\n', [2, 4], [4]),
+        (b'a,"b"\rx\n', [2, 4], [4]),
+        (b'a,x"b"\n', [], [3, 5]),
+        (b'a,"b""c"\n', [2, 7], []),
+    ],
+)
+def test_quotes_open_close_or_stray_by_the_rule_itself(text, turns, stray):
+    quotes = [place for place, byte in enumerate(text) if byte == 34]
+    found = _marks_one_by_one(text, quotes, b",")
+    assert [each.tolist() for each in found] == [turns, stray]
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_every_pass_is_finished_before_its_answer_is_used(listed, monkeypatch):
+    """A file that changed meanwhile is found out there, also where keys are sorted and not listed."""
+    domain = resolve_bounds((0, 20), names=None, width=2)
+    engine, finished = MemoryEngine(ROWS, domain), []
+    monkeypatch.setattr(MemoryEngine, "_listed", lambda *_: listed)
+    monkeypatch.setattr(MemoryEngine, "_finish", lambda _: finished.append("!"))
+    _, counts = engine.cells(Grid(domain, 4))
+    assert counts.sum() == 10
+    assert finished
