@@ -259,3 +259,12 @@ def test_clusters_in_a_subspace_have_their_leaves_rows_and_never_less_than_their
     assert wide.tolist() == pytest.approx([20 * 4**0.5, 20 * 2**0.5, 20 * 2**0.5])
     few = _cluster_weights(points, weights / 100, centres, size=20.0, scale=0.1)
     assert few[0] == pytest.approx(max(0.08 * 20, 0.2 * 4**0.5))  # less than one row is not scaled up as if it were
+
+
+@pytest.mark.parametrize(("size", "rounds"), [(200, 1), (1000, 2), (10**5, 3)])
+def test_auto_in_many_columns_has_as_many_rounds_as_their_noise_allows(size, rounds):
+    """The squared noise of one round, 2·(d·k/(rest·epsilon·n))²: below 0.002 three rounds, below 0.02 two."""
+    shares = pure_shares(d=10, k=3, size=size, epsilon=EPSILON, delta=Fraction(0), neighbours=ADD)
+    rest = 98 - 51 - (15 if shares.full_moments else 4)
+    noise = 2 * (30 / (rest / 98 * 2.4 * size)) ** 2
+    assert len(shares.rounds) == rounds == (3 if noise < 0.002 else 2 if noise < 0.02 else 1)

@@ -12,6 +12,7 @@ import pytest
 from covey.budget.accounting import amplify, gaussian
 from covey.budget.accounting.accountant import Cost, compose
 from covey.budget.accounting.amplify import amplified, inner_cost
+from covey.budget.accounting.groups import group_cost, row_cost
 from covey.budget.ledger.ledger import Ledger
 from covey.errors import LedgerError, ParameterError
 from covey.events import Approximate, Pure
@@ -77,3 +78,19 @@ def test_one_event_with_more_delta_than_was_promised_is_refused():
 
 def test_pure_events_without_a_delta_add_up():
     assert compose([Pure(Fraction(1, 3))] * 3, delta=Fraction(0)) == Cost(Fraction(1))
+
+
+@pytest.mark.parametrize("value", [Fraction(1, 3), Fraction(2, 3), Fraction(1, 10), Fraction(1, 2), Fraction(0)])
+def test_floats_are_rounded_to_the_side_that_was_asked_for(value):
+    down, up = gaussian.float_down(value), gaussian.float_up(value)
+    assert Fraction(down) <= value <= Fraction(up)
+    assert up in (down, math.nextafter(down, math.inf))
+    assert (down == up) == (Fraction(float(value)) == value)
+    assert Fraction(gaussian.root_up(value)) ** 2 >= value
+
+
+@pytest.mark.parametrize("rows", [0, -1, 1.5])
+def test_a_person_has_at_least_one_row(rows):
+    for cost in (row_cost, group_cost):
+        with pytest.raises(ParameterError):
+            cost(Cost(Fraction(1), DELTA), rows=rows)
