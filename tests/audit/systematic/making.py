@@ -145,6 +145,7 @@ def _overloaded(node: Function) -> bool:
 
 def _made(where: str, node: Any, changes: Iterator[Change]) -> Iterator[Made]:
     whole, seen = ast.unparse(node), dict[tuple[str, str, str], int]()
+    first = min((each.lineno for each in getattr(node, "body", ()) if not _words(each)), default=0)
     for kind, (parent, field, at), new, old, after in list(changes):
         held = getattr(parent, field)
         setattr(parent, field, new if at is None else _put(held, at, new))
@@ -154,7 +155,8 @@ def _made(where: str, node: Any, changes: Iterator[Change]) -> Iterator[Made]:
         key = (kind, before, after)
         if source != whole:
             seen[key] = seen.get(key, -1) + 1
-            yield Made(where, kind, getattr(old, "lineno", node.lineno), before, after, seen[key], source)
+            line = max(getattr(old, "lineno", 0), first)  # a default belongs to the body
+            yield Made(where, kind, line, before, after, seen[key], source)
 
 
 def _put(held: list[Any], at: int, new: Any) -> list[Any]:

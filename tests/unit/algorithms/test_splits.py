@@ -8,9 +8,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from covey.algorithms import ball_coreset
 from covey.algorithms import blocks as blocks_module
 from covey.algorithms import grid as grid_module
 from covey.algorithms import jl_candidates as jl
+from covey.algorithms import recount as recount_module
 from covey.algorithms.auto import low as auto_low
 from covey.algorithms.auto import shares as auto_shares
 from covey.algorithms.auto.high import _cluster_weights
@@ -31,6 +33,7 @@ from covey.public import Neighbours, resolve_bounds
 from covey.queries.exact import work
 from covey.queries.grid import Grid
 from covey.queries.intervals import CentreCounts
+from covey.queries.squares import NearestSquares
 
 EPSILON, DELTA = Fraction(24, 10), Fraction(1, 10**6)
 SQUARE = resolve_bounds((-1, 1), names=None, width=2)
@@ -92,7 +95,7 @@ def test_the_grid_of_balls_has_more_cells_than_rows(size, side):
     assert MOST_PLACES == 256**2
 
 
-@pytest.mark.parametrize(("points", "centres"), [(2, 1), (3, 2), (1, 3)])
+@pytest.mark.parametrize(("points", "centres"), [(2, 1), (3, 2), (1, 3), (5, 2)])
 def test_the_side_of_an_exact_coreset_is_the_largest_that_is_tried_quickly(points, centres):
     sides = [side for side in range(2, LARGEST_SIDE + 1) if side**2 <= MOST_CELLS]
     effort = {side: work(side**2, points=points, centres=centres) for side in sides}
@@ -171,11 +174,14 @@ def test_a_replaced_row_is_in_two_cells_of_auto(curator_of):
     assert auto_low._sides(curator_of(np.zeros((3, 2)), neighbours=REPLACE)) == 2
 
 
-def test_blocks_are_no_more_than_there_is_room_for(curator_of, monkeypatch):
-    monkeypatch.setattr(blocks_module, "MOST_VALUES", 12)
+@pytest.mark.parametrize(("room", "blocks"), [(12, 3), (10**6, 15)])
+def test_blocks_are_a_third_of_the_rows_per_centre_and_no_more_than_there_is_room_for(
+    room, blocks, curator_of, monkeypatch
+):
+    monkeypatch.setattr(blocks_module, "MOST_VALUES", room)
     curator = curator_of(np.zeros((90, 2)), neighbours=REPLACE, epsilon=EPSILON, seed=1)
-    outcome = find("blocks").run(curator, k=2, epsilon=EPSILON, public_rng=public_rng(1))
-    assert outcome.notes["blocks"] == 3
+    outcome = find("blocks").run(curator, k=2, epsilon=EPSILON, public_rng=public_rng(1), rule="gkm-3k")
+    assert outcome.notes["blocks"] == blocks
 
 
 @pytest.mark.parametrize(("released", "moves"), [(0.9, False), (1.0, True)])
@@ -268,3 +274,45 @@ def test_auto_in_many_columns_has_as_many_rounds_as_their_noise_allows(size, rou
     rest = 98 - 51 - (15 if shares.full_moments else 4)
     noise = 2 * (30 / (rest / 98 * 2.4 * size)) ** 2
     assert len(shares.rounds) == rounds == (3 if noise < 0.002 else 2 if noise < 0.02 else 1)
+
+
+@pytest.mark.parametrize(("size", "width", "reach"), [(10**9, 3.5, 1.2), (30, 2.5, 1.0)])
+def test_auto_with_a_delta_looks_as_far_as_its_noise_allows(size, width, reach):
+    shares = auto_shares.approximate_shares(d=10, k=3, size=size, epsilon=EPSILON, delta=DELTA, neighbours=ADD)
+    assert (shares.width, shares.reach) == (width, reach)
+    assert shares.norms.epsilon == EPSILON * Fraction(4, 98)
+
+
+def test_a_noisy_number_of_rows_is_taken_to_be_at_most_two_to_the_40():
+    assert ball_coreset.MOST_ROWS == 2**40
+
+
+@pytest.mark.parametrize(("rows", "moves"), [(0.0, False), (40.0, True)])
+def test_a_candidate_without_rows_stays_where_it_is(rows, moves):
+    """The means of jl-candidates: what was released for a cluster with less than one row is noise alone."""
+    wide = jl.random_projection(SQUARE, 2, size=100, rng=public_rng(1))
+    spread = np.array([[0.1, 0.2], [-0.2, 0.1]]) * wide.half
+    found = jl.Found(spread, -wide.half * 1.0, wide.half * 1.0, 5)
+
+    def release(query, _):
+        table = np.full((len(query.centres), 3), query.clip.unit_limit // 2)
+        table[:, -1] = rows * query.clip.unit_limit
+        return table.reshape(-1).astype(np.int64)
+
+    curator = SimpleNamespace(domain=SQUARE, neighbours=ADD, release=release)
+    centres, counts = jl._means(curator, wide, found, spread[:1], DiscreteLaplace(Fraction(100)))
+    assert counts.tolist() == [rows]
+    expected = SQUARE.snap(jl._lift(spread[:1], wide.matrix))
+    assert (np.abs(centres - expected).max() > 1) == moves
+
+
+@pytest.mark.parametrize(("kept", "up"), [(1000.0, 1), (5.0, 1), (1.0, 5)])
+def test_squares_are_counted_up_and_never_down_where_zones_let_rows_through(kept, up, monkeypatch):
+    """More kept rows than counted ones is noise: squares stay as they are then."""
+    noisy = SimpleNamespace(sums=np.array([0, 0, 5 * SQUARE.limit]), scales=np.array([1.0]), kept=kept)
+    monkeypatch.setattr(recount_module, "sum_clusters", lambda *_: noisy)
+    noise = recount_module.Counting(DiscreteLaplace(Fraction(1)), DiscreteLaplace(Fraction(2)))
+    zoned = {"domain": SQUARE, "neighbours": ADD, "zones": object()}
+    curator = SimpleNamespace(release=lambda query, _: np.zeros(query.size, dtype=np.int64), **zoned)
+    found = recount_module.recount(curator, np.zeros((1, 2)), noise)
+    assert found.square_scale == up * NearestSquares(np.zeros((1, 2)), SQUARE).most / 2

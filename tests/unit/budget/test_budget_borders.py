@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sqlite3
 from fractions import Fraction
 from statistics import NormalDist
 
@@ -13,6 +14,7 @@ from covey.budget.accounting import amplify, gaussian
 from covey.budget.accounting.accountant import Cost, compose
 from covey.budget.accounting.amplify import amplified, inner_cost
 from covey.budget.accounting.groups import group_cost, row_cost
+from covey.budget.ledger import store
 from covey.budget.ledger.ledger import Ledger
 from covey.errors import LedgerError, ParameterError
 from covey.events import Approximate, Pure
@@ -94,3 +96,19 @@ def test_a_person_has_at_least_one_row(rows):
     for cost in (row_cost, group_cost):
         with pytest.raises(ParameterError):
             cost(Cost(Fraction(1), DELTA), rows=rows)
+
+
+def test_a_connection_that_cannot_be_set_up_is_closed(monkeypatch):
+    closed = []
+
+    class Broken:
+        def execute(self, _):
+            raise sqlite3.OperationalError("no")
+
+        def close(self):
+            closed.append(True)
+
+    monkeypatch.setattr(store.sqlite3, "connect", lambda *_, **__: Broken())
+    with pytest.raises(sqlite3.OperationalError):
+        store._connect("file:x")
+    assert closed == [True]

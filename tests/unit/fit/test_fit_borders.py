@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 
 from covey import Ball, Box
+from covey.algorithms.registry import ALGORITHMS
 from covey.budget.accounting.plan import Reserve
 from covey.budget.accounting.promise import Kind, Promise
 from covey.errors import FormatError, ParameterError
@@ -203,3 +205,18 @@ def test_a_certificate_says_how_a_choice_was_made():
     assert told.certificate.parameters["choice"] == "by looking"
     plain = fit(ROWS, k=2, epsilon=1.0, bounds=SQUARE, algorithm="grid", random_state=1)
     assert "choice" not in plain.certificate.parameters
+
+
+def test_a_grid_counted_up_by_zones_is_published_as_a_coreset():
+    asked = {"k": 2, "epsilon": 1.0, "bounds": SQUARE, "algorithm": "grid", "random_state": 1}
+    asked["algorithm_params"] = {"keep_synopsis": True}
+    zoned, plain = fit(ROWS, zones=[(Box((-1, 0), (-1, 1)), 0.5)], **asked), fit(ROWS, **asked)
+    assert (zoned.synopsis is None, zoned.coreset is None) == (True, False)
+    assert (plain.synopsis is None, plain.coreset is None) == (False, True)
+
+
+def test_the_certificate_of_an_algorithm_from_elsewhere_says_whose_it_is_beside_all_else(monkeypatch):
+    monkeypatch.setitem(ALGORITHMS, "grid", replace(ALGORITHMS["grid"], origin="elsewhere 1.0"))
+    told = fit(ROWS, k=2, epsilon=1.0, bounds=SQUARE, algorithm="grid", random_state=1).certificate.parameters
+    assert told["algorithm_by"] == "elsewhere 1.0"
+    assert {"k", "cells_per_axis", "theta", "rows_inside"} <= set(told)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from covey.errors import ParameterError
 from covey.noise.averages import ClampedAverages
 from covey.noise.gaussian import check_variance
+from covey.noise.noisy_average import gaussian_delta
 from covey.noise.selection import _pick_by_floats
 
 
@@ -49,3 +51,9 @@ def test_the_margin_of_a_pick_counts_every_addition(away, sure):
     behind = np.zeros(2**20, dtype=np.uint64)
     word = int((5 + away * 2.0**-18) * 2.0**44)
     assert (_pick_by_floats(behind, rate=Fraction(1), word=word) is not None) == sure
+
+
+def test_from_an_epsilon_of_700_on_the_second_term_is_left_out_which_makes_delta_larger():
+    first = math.erfc((700 * 0.05 - 1 / 0.1) / math.sqrt(2)) / 2
+    assert gaussian_delta(0.05, 700.0) == first > 0
+    assert gaussian_delta(0.05, 699.9) <= math.erfc((699.9 * 0.05 - 1 / 0.1) / math.sqrt(2)) / 2

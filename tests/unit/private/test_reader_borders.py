@@ -15,9 +15,10 @@ from covey.private.engines.memory import MemoryEngine
 from covey.private.narrowed.cancellable import CancellableTable
 from covey.private.narrowed.missing import CompleteTable
 from covey.private.narrowed.sample import SampledTable
+from covey.private.tables.csv import reader as csv_reader
 from covey.private.tables.csv.records import _marks_one_by_one
 from covey.private.tables.files import FileTable
-from covey.private.tables.frames import ArrayTable
+from covey.private.tables.frames import ArrayTable, open_table
 from covey.public import resolve_bounds
 from covey.queries.grid import Grid
 
@@ -107,3 +108,14 @@ def test_every_pass_is_finished_before_its_answer_is_used(listed, monkeypatch):
     _, counts = engine.cells(Grid(domain, 4))
     assert counts.sum() == 10
     assert finished
+
+
+def test_rows_chosen_from_a_csv_are_counted_block_by_block(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_reader, "BLOCK", 64)
+    lines = [f"{i},{2 * i}" for i in range(100)]
+    (tmp_path / "rows.csv").write_text("\n".join(["x,y", *lines, ""]))
+    table = open_table(tmp_path / "rows.csv")
+    places = iter([np.array([0, 7, 50]), np.array([99])])
+    found = np.concatenate([piece() for piece in table.chosen(("x", "y"), places)], axis=1)
+    assert found.tolist() == [[0, 7, 50, 99], [0, 14, 100, 198]]
+    assert table.rows() == 100

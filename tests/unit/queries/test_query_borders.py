@@ -12,7 +12,10 @@ from covey.errors import ParameterError
 from covey.events import Neighbours, Sensitivity
 from covey.fit.zones import Zones
 from covey.public import Domain, resolve_bounds
+from covey.queries import exact
 from covey.queries.cover import Cover
+from covey.queries.exact import WorstErrors
+from covey.queries.grid import Grid
 from covey.queries.projection import MOST, Projection
 from covey.queries.swaps import SwapGains, _farthest_squared
 from covey.queries.zoned import ByZone
@@ -109,3 +112,11 @@ def test_no_row_moves_the_gain_of_a_swap_out_of_its_range(objective):
             reached |= set(out.tolist())
     assert min(reached) >= 0
     assert max(reached) <= query.most == query.sensitivity(Neighbours.ADD_REMOVE).linf
+
+
+def test_errors_of_coresets_are_the_same_however_few_are_looked_at_at_once(monkeypatch):
+    query = WorstErrors(Grid(BOX, 2), points=2, centres=1, rows=6)
+    cells, counts = np.array([0, 3]), np.array([4, 2])
+    at_once = query.evaluate(cells, counts)
+    monkeypatch.setattr(exact, "CHUNK_VALUES", 1)
+    assert query.evaluate(cells, counts).tolist() == at_once.tolist()
