@@ -65,15 +65,16 @@ def run(made: list[Made], tests: list[str], folder: Path, options: argparse.Name
             sys.stderr.write(f"{result['outcome']}: {where}: {result['before']} becomes {result['after']}\n")
 
     hunt(left, read(reached), note, seconds=options.seconds)
-    found = [{**done[each.id], "line": each.line} for each in chosen]
+    found = [{**done[each.id], "line": each.line} for each in chosen if done[each.id]["outcome"] != "unfit"]
     sys.stderr.write(f"{dict(Counter(each['outcome'] for each in found))} of {len(made):,}\n")
     if options.out:
         write(options.out, found, pool=len(made), seed=options.seed)
 
 
 def write(out: Path, found: list[dict[str, Any]], **facts: int) -> None:
-    """The results, a line for each mutant."""
-    rows = ",\n".join(json.dumps(each) for each in found)
+    """The results, a line for each mutant; of those that were noticed the code itself says what they were."""
+    told = [each if each["outcome"] != "killed" else {**each, "before": None, "after": None} for each in found]
+    rows = ",\n".join(json.dumps({name: value for name, value in each.items() if value is not None}) for each in told)
     facts_ = json.dumps({"covey": covey.__version__, **facts})[:-1]
     out.write_text(f'{facts_},\n"mutants": [\n{rows}\n]}}\n')
 

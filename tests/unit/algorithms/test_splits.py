@@ -283,8 +283,18 @@ def test_auto_with_a_delta_looks_as_far_as_its_noise_allows(size, width, reach):
     assert shares.norms.epsilon == EPSILON * Fraction(4, 98)
 
 
-def test_a_noisy_number_of_rows_is_taken_to_be_at_most_two_to_the_40():
-    assert ball_coreset.MOST_ROWS == 2**40
+def test_a_noisy_number_of_rows_is_taken_to_be_at_most_two_to_the_40(curator_of, monkeypatch):
+    class Asked(Exception):
+        pass
+
+    def parts(_, size):
+        raise Asked(size)
+
+    monkeypatch.setattr(ball_coreset, "learn_size", lambda _, epsilon: (2**50, epsilon, {}))
+    monkeypatch.setattr(Settings, "parts", parts)
+    with pytest.raises(Asked) as found:
+        find("ball-coreset").run(curator_of(np.zeros((2, 2))), k=2, epsilon=EPSILON, public_rng=public_rng(1))
+    assert found.value.args == (2**40,)
 
 
 @pytest.mark.parametrize(("rows", "moves"), [(0.0, False), (40.0, True)])

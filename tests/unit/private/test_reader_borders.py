@@ -119,3 +119,10 @@ def test_rows_chosen_from_a_csv_are_counted_block_by_block(tmp_path, monkeypatch
     found = np.concatenate([piece() for piece in table.chosen(("x", "y"), places)], axis=1)
     assert found.tolist() == [[0, 7, 50, 99], [0, 14, 100, 198]]
     assert table.rows() == 100
+
+
+def test_an_empty_line_of_one_column_is_a_row_when_rows_are_chosen(tmp_path):
+    (tmp_path / "rows.csv").write_text("x\n1\n\n3\n")
+    table = open_table(tmp_path / "rows.csv")
+    found = np.concatenate([piece() for piece in table.chosen(("x",), iter([np.array([0, 2])]))], axis=1)
+    assert found.tolist() == [[1, 3]]
