@@ -11,7 +11,6 @@ EXPLAINED: dict[str, str] = {
     "54528f56": "the word 1 is never sure by its margin either, and goes the exact way",
     "fd7924fb": "threads of the reader change no row",
     "5285a0d4": "the size of a cache",
-    "be0db0ce": "keys are sorted and not listed, and counted alike",
     "a529a878": "words that tie here are settled again, one by one, right below",
     "c8a30ac3": "a copy of the same words",
     "c3d6cbc4": "the flag of rows outside is hashed with another coordinate, and with it all the same",

@@ -11,7 +11,9 @@ import pytest
 from covey.errors import DataError, ParameterError
 from covey.noise.source import SeededSource
 from covey.private.assigned import _as_text
+from covey.private.engines import rows as engine_rows
 from covey.private.engines.memory import MemoryEngine
+from covey.private.engines.streaming import StreamEngine
 from covey.private.narrowed.cancellable import CancellableTable
 from covey.private.narrowed.missing import CompleteTable
 from covey.private.narrowed.sample import SampledTable
@@ -126,3 +128,13 @@ def test_an_empty_line_of_one_column_is_a_row_when_rows_are_chosen(tmp_path):
     table = open_table(tmp_path / "rows.csv")
     found = np.concatenate([piece() for piece in table.chosen(("x",), iter([np.array([0, 2])]))], axis=1)
     assert found.tolist() == [[1, 3]]
+
+
+def test_keys_of_streamed_rows_are_counted_in_a_list_and_not_sorted(monkeypatch):
+    def sort(_):
+        raise AssertionError("keys were sorted")
+
+    domain = resolve_bounds((0, 20), names=None, width=2)
+    monkeypatch.setattr(engine_rows, "_counted", sort)
+    _, counts = StreamEngine(ROWS, domain).cells(Grid(domain, 4))
+    assert counts.sum() == 10
