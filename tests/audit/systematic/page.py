@@ -16,11 +16,13 @@ HEAD = """# Bugs that nobody planted
 
 Mutants made from the syntax tree of the code that privacy rests on: `private`, `noise`, `queries`, `budget`, `fit`,
 `algorithms` and the studio's guard. Of {pool:,} that can be made, {many:,} were drawn (seed {seed}), of each of nine
-kinds the same number, and each met the tests that run its lines. **{killed:,} were noticed, {rate:.1%}.** All others
-were read: below is why each of them is no bug. What is made, how tests are chosen and what is left out is in
+kinds the same number, and each met the tests that run its lines. **{killed:,} were noticed,
+{rate:.1%}**{first}.
+All others were read: below is why each of them is no bug. What is made, how tests are chosen and what is left out is in
 [decision 0027](../decisions/0027-systematic-mutants.md); `tests/audit/test_systematic.py` repeats a few on every run of
 `make test`, `make audit` all of them. This page is made from `systematic.json`.
 """
+FIRST = "; before the tests below were written, {} by five seconds of tests each"
 
 
 def page() -> str:
@@ -30,7 +32,8 @@ def page() -> str:
     found = json.loads(RESULTS.read_text())
     mutants = found["mutants"]
     killed = sum(each["outcome"] == "killed" for each in mutants)
-    facts = {"many": len(mutants), "killed": killed, "rate": killed / len(mutants)}
+    first = "" if "at_first" not in found else FIRST.format(found["at_first"])
+    facts = {"many": len(mutants), "killed": killed, "rate": killed / len(mutants), "first": first}
     lines = [HEAD.format(pool=found["pool"], seed=found["seed"], **facts)]
     lines += _table("in", mutants, lambda each: each["where"].partition(".")[0])
     lines += _table("change", mutants, lambda each: each["kind"])
