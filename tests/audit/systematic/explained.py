@@ -50,7 +50,7 @@ ADDED: dict[str, str] = {
         "the sizes that are tried"
     ),
     "unit/budget/test_budget_borders.py::test_an_inner_epsilon_that_would_cost_too_much_goes_down_step_by_step": (
-        "a step of the inverse of amplification"
+        "a step"
     ),
     "unit/budget/test_budget_borders.py::test_floats_are_rounded_to_the_side_that_was_asked_for": "roundings",
     "unit/budget/test_budget_borders.py::test_losses_that_are_merged_keep_their_weight_and_hardly_move": "losses",
@@ -66,7 +66,7 @@ ADDED: dict[str, str] = {
     "unit/private/test_reader_borders.py::test_every_pass_is_finished_before_its_answer_is_used": "a call left out",
     "unit/private/test_reader_borders.py::test_quotes_open_close_or_stray_by_the_rule_itself": "quotes in CSV files",
     "unit/queries/test_query_borders.py::test_by_zone_a_replaced_row_leaves_one_block_and_enters_another": (
-        "a sensitivity under replace-one that no test had asked for"
+        "a sensitivity"
     ),
     "unit/queries/test_query_borders.py::test_no_row_moves_the_gain_of_a_swap_out_of_its_range": "a rounding",
     "unit/studio/test_studio_limits.py::test_a_bucket_holds_a_burst_and_fills_at_its_rate": "a clock of its own",
