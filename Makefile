@@ -59,6 +59,7 @@ audit: .venv/.dev studio-assets chromium java
 	$(BIN)/python tests/statistical/full.py --out docs/audit/noise.json
 	$(BIN)/python tests/faults/full.py --kills 500 --out docs/audit/faults.json
 	$(BIN)/python tests/fuzz/full.py --inputs 100000 --out docs/audit/fuzz.json
+	$(BIN)/python tests/audit/full.py --many 630 --seed 24 --out docs/audit/systematic.json
 
 bench: .venv/.dev
 	$(BIN)/python benchmarks/noise.py

@@ -43,7 +43,6 @@ class ResidualSums:
         self.domain = domain
         self.clip = Clip(domain, centres, radius, norm=norm)
         self.centres = self.clip.centres
-        self.projection = projection
         self.with_counts = with_counts
         self._map = None if projection is None else _one_scale(projection, domain)
         self._targets = self.centres

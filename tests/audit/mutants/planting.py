@@ -12,11 +12,11 @@ import importlib
 import inspect
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import _lru_cache_wrapper
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
 import pytest
@@ -33,7 +33,7 @@ class Edit:
 
     def plant(self, patch: pytest.MonkeyPatch) -> None:
         function = find(self.where)
-        patch.setattr(function, "__code__", rewritten(function, self.words))
+        patch.setattr(function, "__code__", rewritten(function, self.words).__code__)
 
     @property
     def file(self) -> str:
@@ -93,20 +93,25 @@ def find(where: str) -> FunctionType:
     thing: Any = importlib.import_module(f"covey.{module}")
     for name in path.split("."):
         thing = inspect.getattr_static(thing, name)
-    for inner in ("fget", "__func__", "__wrapped__"):
+    for inner in ("fget", "func", "__func__", "__wrapped__"):
         thing = getattr(thing, inner, None) or thing
     if not isinstance(thing, FunctionType):
         raise LookupError(f"{where} is not a function")
     return thing
 
 
-def rewritten(function: FunctionType, words: dict[str, str]) -> CodeType:
-    """The code of a function with some of its words replaced; each must occur exactly once."""
+def rewritten(function: FunctionType, words: dict[str, str]) -> FunctionType:
+    """A function with some of its words replaced; each must occur exactly once."""
     source = textwrap.dedent(inspect.getsource(function))
     for old, new in words.items():
         if source.count(old) != 1:
             raise LookupError(f"{function.__qualname__} holds {source.count(old)} times: {old!r}")
         source = source.replace(old, new)
+    return recompiled(function, source)
+
+
+def recompiled(function: FunctionType, source: str) -> FunctionType:
+    """What a function would be with another source."""
     tree = ast.parse(source)
     tree.body[0].decorator_list.clear()  # type: ignore[attr-defined]
     if function.__code__.co_freevars == ("__class__",):  # a method that calls super()
@@ -116,12 +121,12 @@ def rewritten(function: FunctionType, words: dict[str, str]) -> CodeType:
         tree.body[0].body[2].value.id = function.__name__  # type: ignore[attr-defined]
     ast.fix_missing_locations(tree)
     compiled = compile(tree, f"<mutant of {function.__qualname__}>", "exec", flags=ANNOTATIONS, dont_inherit=True)
-    made: dict[str, Callable[..., Any]] = {}
+    made: dict[str, Any] = {}
     exec(compiled, function.__globals__, made)
     new = made["outside"]() if "outside" in made else made[function.__name__]
     if new.__code__.co_freevars != function.__code__.co_freevars:
         raise LookupError(f"{function.__qualname__} belongs to another function")
-    return new.__code__
+    return new
 
 
 def forget() -> None:

@@ -179,6 +179,14 @@ def test_a_layer_is_chosen_by_name(tmp_path):
     assert read(File(tmp_path / "a.gpkg", sheet="homes")).tolist() == [[7, 8]]
 
 
+def test_a_layer_of_lines_has_a_column_that_holds_no_numbers(tmp_path):
+    frame([shapely.LineString([(0, 0), (1, 1)])], speed=[3.0]).to_file(tmp_path / "a.gpkg")
+    layer = open_file(tmp_path / "a.gpkg")
+    assert {"speed", "geometry"} <= set(layer.names)
+    with pytest.raises(NotNumericError, match="geometry"):
+        layer.check_numeric(["geometry"])
+
+
 def test_a_shapefile_in_a_folder_is_one_file_and_changes_with_all_of_its_parts(tmp_path):
     frame().to_file(tmp_path / "a.shp")
     frame().to_file(tmp_path / "b.shp")

@@ -52,12 +52,12 @@ class IdTable(Table):
     def pieces_with_ids(self, columns: Sequence[str] | None, person: str) -> Iterator[PieceWithIds]:  # noqa: ARG002
         step = piece_rows(len(columns) if columns is not None and self.names is not None else self._table.width)
         for number, piece in enumerate(self._table.pieces(columns)):
-            yield partial(_both, piece, self._ids, slice(number * step, (number + 1) * step))
+            yield partial(_both, piece, self._ids, number * step)
 
 
-def _both(piece: Piece, ids: Callable[[slice], Ids], places: slice) -> tuple[Any, Ids]:
+def _both(piece: Piece, ids: Callable[[slice], Ids], start: int) -> tuple[Any, Ids]:
     numbers = piece()
-    return numbers, ids(slice(places.start, places.start + numbers.shape[1]))
+    return numbers, ids(slice(start, start + numbers.shape[1]))
 
 
 def _name(ids: Any) -> str:
