@@ -13,9 +13,10 @@ from starlette.responses import Response
 
 from covey.studio import bodies
 from covey.studio.api_page import api_page
+from covey.studio.places import Asked
 from covey.studio.publications import TYPES
 from covey.studio.refusals import Json
-from covey.studio.settings import MOST_K, USUAL_K
+from covey.studio.settings import MOST_K, MOST_ROWS, USUAL_K, USUAL_ROWS
 from covey.studio.studio import Studio
 
 router = APIRouter(responses={"4XX": {"model": bodies.Refused, "description": "Refused, in plain words."}})
@@ -32,16 +33,42 @@ Key = Annotated[str, Path(max_length=64)]
 Centres = Annotated[int, Query(ge=1, le=MOST_K, description="Number of centres.")]
 
 
+def asked(
+    level: Annotated[int, Path(ge=0, le=19)],
+    k: Annotated[int, Query(ge=1, le=MOST_K, description="Number of centres.")] = USUAL_K,
+    objective: bodies.Objective = "k-means",
+    edges: Annotated[bool, Query(description="Whether narrow boxes at the edge help to find centres.")] = True,
+) -> Asked:
+    """What of a level is to be shown."""
+    return level, k, objective, edges
+
+
+Wanted = Annotated[Asked, Depends(asked)]
+MadeUp = Annotated[int, Query(ge=1, le=MOST_ROWS, description="Made-up rows; not published.")]
+
+
 @router.get("/api/state", tags=["look"])
 def state(studio: Here) -> Json:
     """Everything the page needs to start: what is open, the levels and their price, the job, the zones."""
     return Json(studio.state())
 
 
+@router.get("/api/rehearsal/{level}", tags=["look"])
+def rehearsal(studio: Here, wanted: Wanted, rows: MadeUp = USUAL_ROWS) -> Json:
+    """A level, bought alone, of so many made-up rows in the same bounds. Nothing is read and nothing is paid."""
+    return Json(studio.rehearsal(wanted[0], rows).document((0, *wanted[1:])))
+
+
+@router.get("/api/rehearsal/{level}/places", tags=["look"])
+def rehearsed_places(studio: Here, wanted: Wanted, rows: MadeUp = USUAL_ROWS) -> Json:
+    """How far the centres of a rehearsal may be off; while that is found out, the state is "running": ask again."""
+    return Json(studio.rehearsal(wanted[0], rows).places.ask((0, *wanted[1:])))
+
+
 @router.post("/api/look", status_code=202, tags=["look"])
 def look(studio: Here, body: bodies.LookBody) -> Json:
-    """Pay the price that was shown and compute all levels. Asked for twice, it is paid once."""
-    return Json(studio.look(body.epsilon), status_code=202)
+    """Pay the price that was shown: for one level alone, or for all up to it. Asked for twice, it is paid once."""
+    return Json(studio.look(body.epsilon, alone=body.alone), status_code=202)
 
 
 @router.get("/api/job/{job}", tags=["look"])
@@ -59,25 +86,15 @@ def cancel_job(studio: Here, job: Key) -> Json:
 
 
 @router.get("/api/levels/{level}", tags=["look"])
-def level(
-    studio: Here,
-    level: Annotated[int, Path(ge=0, le=19)],
-    k: Centres = USUAL_K,
-    objective: bodies.Objective = "k-means",
-) -> Json:
+def level(studio: Here, wanted: Wanted) -> Json:
     """What a level would publish: coreset points, centres, noisy sizes, regions, and what to expect of it. Free."""
-    return Json(studio.level(level, k, objective))
+    return Json(studio.level(wanted))
 
 
 @router.get("/api/places/{level}", tags=["look"])
-def places(
-    studio: Here,
-    level: Annotated[int, Path(ge=0, le=19)],
-    k: Centres = USUAL_K,
-    objective: bodies.Objective = "k-means",
-) -> Json:
+def places(studio: Here, wanted: Wanted) -> Json:
     """How far a level's centres may be off; while reruns find out, the state is "running": ask again. Free."""
-    return Json(studio.places(level, k, objective))
+    return Json(studio.places(wanted))
 
 
 @router.post("/api/owner", tags=["owner"])
@@ -117,7 +134,7 @@ def alternatives(studio: Here, body: bodies.AlternativesBody) -> Json:
 @router.post("/api/publish", status_code=201, tags=["publish"])
 def publish(studio: Here, body: bodies.PublishBody) -> Json:
     """Write release.json, release.geojson and report.html. The look was charged; this costs nothing more."""
-    return Json(studio.publish(body.level, body.k, body.objective, body.name), status_code=201)
+    return Json(studio.publish((body.level, body.k, body.objective, body.edges), body.name), status_code=201)
 
 
 @router.get("/api/publications", tags=["publish"])

@@ -4,6 +4,7 @@ import { byId } from "./dom.js";
 
 const HINTS = {
   polygon: "Click the corners, or press Space under the cross. Enter or a double click closes, Esc leaves.",
+  spot: "Click a spot, or press Space under the cross. Esc leaves.",
   site: "Click to drop a site, or press Space under the cross. Esc ends.",
 };
 
@@ -12,7 +13,7 @@ export function createDrawing(store, { view, changed }) {
   const mode = () => store.get().mode;
 
   function place(position) {
-    if (mode().kind === "site") mode().place(position);
+    if (mode().kind !== "polygon") mode().place(position);
     else corners = same(corners.at(-1), position) ? corners : [...corners, position];
     changed();
   }

@@ -14,7 +14,7 @@ export function startZones(store) {
 
   const features = () => store.get().server.zones?.features ?? [];
   const stricter = () => {
-    const { levels } = store.get().server;
+    const { offers: levels } = store.get().server;
     const most = Math.max(...levels.map(({ epsilon }) => epsilon));
     return levels.filter(({ epsilon }) => epsilon < most);
   };
