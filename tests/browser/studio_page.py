@@ -123,6 +123,13 @@ class Watched:
         self.page.wait_for_selector(f"#stage{wanted}")
         return self.page
 
+    def pay(self, *, alone: bool) -> None:
+        """Pay for the level that the rehearsal shows, or for all of them."""
+        if not alone:
+            self.page.click("#several summary")
+        self.page.click("#pay" if alone else "#pay-several")
+        self.page.click("#confirm-look")
+
     def until(self, holds: Callable[[], bool], *, seconds: float = PATIENCE / 1000) -> None:
         """Wait until something holds that the page itself does not show."""
         end = time.monotonic() + seconds
@@ -186,12 +193,11 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture
 def fresh(tmp_path: Path) -> Iterator[Served]:
-    """The demo's city before its look, with a ledger that holds a total."""
+    """The demo's city before its look, without a map underneath, with a ledger that holds a total."""
     ledger = Ledger.memory()
     ledger.add("city", epsilon=8)
-    with serving(
-        make_city(PEOPLE), BOX, tmp_path / "out", name="a made-up city", demo=True, ledger=ledger, dataset="city"
-    ) as served:
+    given = {"name": "a made-up city", "basemap": Basemap(kind="none"), "ledger": ledger, "dataset": "city"}
+    with serving(make_city(PEOPLE), BOX, tmp_path / "out", **given) as served:
         yield served
 
 

@@ -160,9 +160,9 @@ def make_settings(
     rows_per_person: int,
     zones_file: str | None,
     basemap: str | None,
-    public: str | None,
     out: str,
     upload_limit: int,
+    public: str | None = None,
     scale: tuple[str, ...] = (),
     **options: Any,
 ) -> Settings:

@@ -7,6 +7,7 @@ these rows.
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from covey.errors import ParameterError
 from covey.fit import slider
 from covey.fit.session import heard_by
+from covey.fit.zones import Zones
 from covey.geo.clock import hand
 from covey.post.random import public_rng
 from covey.private.opening import with_ids
@@ -29,7 +31,7 @@ PLACES, SPREAD, EVENLY = 9, (0.02, 0.07), 0.1  # clusters, their width as parts 
 class Rehearsal:
     """Each usual level alone, as it would be bought, of the same rows; one that nobody asked for is not computed."""
 
-    def __init__(self, data: Opened, rows: int, *, zones: Any, public: Any = None) -> None:
+    def __init__(self, data: Opened, rows: int, *, zones: Zones | None, public: Any = None) -> None:
         self.asked = (data, rows, zones)
         self._zones = zones
         like = _opened_like(data, public, "a public file", data.person) if public is not None else _made_up(data, rows)
@@ -50,10 +52,16 @@ class Rehearsal:
                 bounds=self._data.bounds,
                 levels=[level],
                 **self._data.asked,
-                zones=self._zones,
+                zones=stricter(self._zones, level.epsilon),
                 random_state=SEED,
             )
         return Views(found, self._data)
+
+
+def stricter(zones: Zones | None, epsilon: float) -> Zones | None:
+    """The zones that a level leaves something to do: it may be as strict as they are everywhere."""
+    kept = () if zones is None else tuple(each for each in zones.zones if each.epsilon < epsilon)
+    return replace(zones, zones=kept) if zones is not None and kept else None
 
 
 def _made_up(data: Opened, rows: int) -> Opened:

@@ -165,7 +165,10 @@ def test_one_level_alone_that_was_chosen_in_advance_says_that_there_is_no_other(
 
 def test_boxes_at_the_edge_can_be_left_out_of_the_centres_and_still_count():
     rng = np.random.default_rng(3)
-    inside, outside = rng.normal(0.4, 0.03, (4000, 2)), np.column_stack([np.full(2000, 9.0), rng.normal(0.5, 0.05, 2000)])
+    inside, outside = (
+        rng.normal(0.4, 0.03, (4000, 2)),
+        np.column_stack([np.full(2000, 9.0), rng.normal(0.5, 0.05, 2000)]),
+    )
     levels = fit_levels(np.concatenate([inside, outside]), bounds=covey.Box((0, 1), (0, 1)), random_state=1)
     assert 0 < levels.at_edge(4).sum() < len(levels.boxes(4).points)
     with_edge, without = (np.array(levels.release(4, 2, edges=edges).centres) for edges in (True, False))

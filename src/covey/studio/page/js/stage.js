@@ -78,7 +78,7 @@ export function createStage(store) {
       view: view.kind, level: level ? level.level : "", k: level ? level.centres.length : "",
       objective: level?.objective ?? "", points: level ? level.points.length : "0", boxes: scene.mosaic?.boxes.length ?? 0,
       edge: level?.outside ? scene.mosaic?.boxes.filter(({ edge }) => edge).length ?? 0 : 0, growing: Boolean(scene.growth),
-      numbers: level?.numbers.join(" ") ?? "", you: Boolean(scene.youAt),
+      rehearsing: level?.rehearsing ?? "", numbers: level?.numbers.join(" ") ?? "", you: Boolean(scene.youAt),
       zones: scene.zones.length, sites: scene.sets.reduce((sum, { sites }) => sum + sites.length, 0),
       owner: scene.owner ? scene.owner.length : 0, dark: isDark(),
       doubtful: level?.errors?.doubtful?.filter(Boolean).length ?? 0, rings: scene.ringsAt.filter(Boolean).length,

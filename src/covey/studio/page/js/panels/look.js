@@ -30,7 +30,7 @@ export function startLook(store) {
       return;
     }
     const { level, objective } = state;
-    store.set({ current: { ...numbered(answer, state.current), level, objective }, places: null, busy: false });
+    store.set({ current: { ...numbered(answer, state.current), level, objective, rehearsing: state.rehearsing }, places: null, busy: false });
     setTimeout(() => places(mine), 300);
     setTimeout(() => {
       if (mine === latest) levels.ahead(...asked(state), { levels: levelsOf(state).length, mostK: state.server.most_k });
@@ -66,7 +66,6 @@ export function startLook(store) {
     byId("explore").hidden = false;
     byId("owner-card").hidden = rehearsing || !server.owner?.raw_available;
     byId("made-up").hidden = !rehearsing;
-    byId("stage").dataset.rehearsing = rehearsing;
     levels.forget();
     store.set({ level: Math.floor((shown.length - 1) / 2), current: null, places: null });
     sync();
