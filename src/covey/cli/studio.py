@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 @click.option("--key", metavar="KEY", help="With --ledger: a look that was finished under this key is not paid again.")
 @click.option("--out", metavar="DIR", help="Folder that publications go to; covey-published by default.")
 @click.option("--force", is_flag=True, help="With --node: replace the page that is there already.")
-@click.option("--basemap", metavar="FILE|URL|none", help="GeoJSON or a map style under the points, or no map at all.")
+@click.option("--basemap", metavar="FILE|URL|none", help="GeoJSON, a map style or PMTiles under the data, or none.")
 @click.option(
     "--public", metavar="FILE", help="Rehearse on this public file, with the columns of DATA, instead of made-up rows."
 )

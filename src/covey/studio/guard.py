@@ -35,6 +35,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
+ASSETS_KEPT = "private, max-age=86400, immutable"  # public files that stand still while the studio runs
 
 
 class Bucket:
@@ -95,7 +96,7 @@ class Guard:
             return
         if scope["type"] != "http":  # no WebSockets
             return
-        answer = self._with_headers(send)
+        answer = self._with_headers(send, assets=route_of(scope).startswith("/assets/"))
         try:
             inner = self._admitted(scope)
         except Refusal as refusal:
@@ -169,12 +170,14 @@ class Guard:
 
         return counted
 
-    def _with_headers(self, send: Any) -> Any:
+    def _with_headers(self, send: Any, *, assets: bool) -> Any:
         async def sending(message: Any) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers[name] = value
+                if assets and message["status"] == 200:
+                    headers["Cache-Control"] = ASSETS_KEPT
                 headers.setdefault("Content-Security-Policy", self._policy)
             await send(message)
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from covey.checks import amount
 from covey.errors import ParameterError
 from covey.fit import slider
 from covey.fit.session import heard_by
@@ -60,7 +61,7 @@ class Rehearsal:
 
 def stricter(zones: Zones | None, epsilon: float) -> Zones | None:
     """The zones that a level leaves something to do: it may be as strict as they are everywhere."""
-    kept = () if zones is None else tuple(each for each in zones.zones if each.epsilon < epsilon)
+    kept = () if zones is None else tuple(each for each in zones.zones if each.epsilon < amount("epsilon", epsilon))
     return replace(zones, zones=kept) if zones is not None and kept else None
 
 

@@ -9,13 +9,13 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, Path, Query, Request
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 
 from covey.studio import bodies
 from covey.studio.api_page import api_page
 from covey.studio.places import Asked
 from covey.studio.publications import TYPES
-from covey.studio.refusals import Json
+from covey.studio.refusals import Json, Refusal
 from covey.studio.settings import MOST_K, MOST_ROWS, USUAL_K, USUAL_ROWS
 from covey.studio.studio import Studio
 
@@ -207,8 +207,13 @@ def release(studio: Here, body: bodies.ReleaseBody) -> Json:
 
 @router.get("/api/basemap", tags=["look"])
 def basemap(studio: Here) -> Response:
-    """The base map that was given on the command line as a file."""
-    return Json(studio.basemap())
+    """The base map that was given on the command line as a file; of tiles, the range of bytes that is asked for."""
+    given = studio.settings.basemap
+    if given.path is not None:
+        return FileResponse(given.path, media_type="application/octet-stream")
+    if given.content is None:
+        raise Refusal(404, "no base map was given as a file")
+    return Json(given.content)
 
 
 @router.get("/openapi.json", include_in_schema=False)

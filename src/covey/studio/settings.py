@@ -38,11 +38,13 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Basemap:
-    """What is drawn under the points: the bundled map, a document that the studio serves, or an address elsewhere."""
+    """What is drawn under the points: the bundled map, a document or a file of tiles that the studio serves, or an
+    address elsewhere."""
 
     kind: str = "bundled"
     url: str = ""
     content: bytes | None = None
+    path: Path | None = None
     origin: str | None = None
 
 

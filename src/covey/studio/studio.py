@@ -166,13 +166,6 @@ class Studio:
     def _how(self, views: Views) -> How:
         return how_chosen(self._book, views.data.dataset, views.levels, seen=self.owner.ever)
 
-    def basemap(self) -> bytes:
-        """The document that was given as a file on the command line."""
-        content = self.settings.basemap.content
-        if content is None:
-            raise Refusal(404, "no base map was given as a file")
-        return content
-
     # --- the look -----------------------------------------------------------------------------------------------------
 
     def look(self, epsilon: float, *, alone: bool = False) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from covey import Box, BudgetError, FormatError, LedgerError, ParameterError, Re
 from covey.budget.accounting.accountant import Cost
 from covey.budget.accounting.plan import Plan, Reserve
 from covey.budget.accounting.promise import Promise
+from covey.cli.demo import BOX, make_city
 from covey.fit.rehearse import rehearse_level
 from covey.fit.slider import USUAL_LEVELS, Cancelled, Level, LevelSet, fine_side, fit_levels, price
 from covey.noise.chain import ChainedLaplace
@@ -178,6 +180,14 @@ def test_boxes_at_the_edge_can_be_left_out_of_the_centres_and_still_count():
     assert release.certificate.parameters["edges"] is False
     assert sum(release.sizes) == pytest.approx(6000, rel=0.05), "sizes count every row"
     assert rehearse_level(levels, 4, 2, edges=False) is not None
+
+
+def test_a_less_private_level_never_shows_less():
+    """So many places that a level with few boxes would have to leave some out."""
+    levels = fit_levels(make_city(200_000), bounds=BOX, random_state=1)
+    told = [levels.expected(i) for i in range(len(USUAL_LEVELS))]
+    assert all(a["points"] < b["points"] for a, b in pairwise(told))
+    assert all(a["cell_size"] >= b["cell_size"] for a, b in pairwise(told))
 
 
 def test_a_release_of_a_level_is_a_release(levels, tmp_path):

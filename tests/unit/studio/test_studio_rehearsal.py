@@ -135,7 +135,7 @@ def test_levels_alone_have_keys_of_their_own_and_are_not_paid_twice(tmp_path):
 
 def test_a_zone_that_is_not_stricter_than_the_level_is_refused_before_anything_is_paid(tmp_path):
     shape = {"type": "Polygon", "coordinates": [[[-74.06, 40.74], [-74.04, 40.74], [-74.04, 40.76], [-74.06, 40.74]]]}
-    zone = {"type": "Feature", "properties": {"epsilon": 0.25}, "geometry": shape}
+    zone = {"type": "Feature", "properties": {"epsilon": 0.1}, "geometry": shape}
     studio = asking(tmp_path)
     studio.ask("PUT", "api/zones", json={"type": "FeatureCollection", "features": [zone]})
     answer = studio.post("api/look", {"confirm": True, "epsilon": 0.1, "alone": True})

@@ -23,9 +23,9 @@ from covey.post.starts import plus_plus
 Floats = NDArray[np.float64]
 STRICTNESS = 1.0  # times the largest noise that all boxes of a size have among them: more is worth cutting for
 LEAF_STRICTNESS = 0.8  # times the largest noise that the boxes which are left have among them: more stands out
-MOST_BOXES = 2048  # that stand out: with more, boxes are cut for heavier ones only, so that a level is quickly drawn
+MOST_BOXES = 8192  # that stand out: with more, boxes are cut for heavier ones only, so that a level is quickly drawn
 NARROW = 1 / 16  # of the cube: a wider box at the edge holds more than the rows that were moved there
-_STRICTER = 1.4
+_STRICTER = 1.05
 _STARTS, _BUCKETS = 5, 512  # of the search: a slider waits for it
 
 

@@ -3,7 +3,7 @@ import { byId } from "./dom.js";
 import { createDrawing } from "./drawing.js";
 import { find, regionAt } from "./hit.js";
 import { showLegend } from "./legend.js";
-import { createMapView, whyNoMap } from "./mapview.js";
+import { createMapView, createWaitingView, whyNoMap } from "./mapview.js";
 import { grownFrom } from "./mosaic.js";
 import { paint, prepare } from "./painter.js";
 import { palette } from "./palette.js";
@@ -116,7 +116,11 @@ export function createStage(store) {
     view = null;
     element.dataset.view = wanted;
     try {
-      view = wanted === "map" ? await createMapView(options) : createScatterView(options);
+      if (wanted === "map") {
+        view = createWaitingView(options);
+        changed();
+        view = await createMapView(options);
+      } else view = createScatterView(options);
     } catch (error) {
       notice(`The map could not start (${error.message}), so this is the scatter view.`);
       element.dataset.view = "scatter";
