@@ -7,6 +7,7 @@ The page's own security policy forbids `eval`, so tests wait for attributes of t
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import threading
 import time
@@ -16,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import uvicorn
 from playwright.sync_api import Browser, Page, Playwright, sync_playwright
@@ -160,6 +162,20 @@ class Watched:
         origin = "/".join(self.address.split("/")[:3]) + "/"
         assert [url for url in self.asked if not url.startswith((origin, f"blob:{origin[:-1]}", "data:"))] == []
         assert self.asked, "the page asked for nothing: it was not watched"
+
+
+def share_of(page: Page, colour: tuple[int, int, int], *, tries: int = 200) -> float:
+    """The part of the stage's pixels that have a colour, once there are any."""
+    from matplotlib.image import imread
+
+    share = 0.0
+    for _ in range(tries):
+        pixels = imread(io.BytesIO(page.locator("#stage").screenshot()), format="png")[..., :3] * 255
+        share = float(np.mean(np.abs(pixels - colour).max(axis=2) < 3))
+        if share > 0.05:
+            break
+        page.wait_for_timeout(250)
+    return share
 
 
 Opener = Callable[..., Watched]

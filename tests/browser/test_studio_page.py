@@ -203,6 +203,39 @@ def test_a_zone_is_drawn_with_clicks_made_stricter_and_fixed_by_the_look(fresh: 
     assert page.get_by_text("they take part in every level").is_visible()
 
 
+def test_a_zone_is_drawn_by_touch_and_a_second_window_sees_it(fresh: Served, visit: Opener) -> None:
+    other = visit(fresh)
+    other.open()
+    watched = visit(fresh, has_touch=True)
+    page = watched.open()
+    watched.drawn(level=2)
+    page.click("#tab-zones")
+    page.click("#draw-zone")
+    frame = page.locator("#stage").bounding_box()
+    assert frame is not None
+
+    def tap(across: float, down: float) -> None:
+        page.touchscreen.tap(frame["x"] + across * frame["width"], frame["y"] + down * frame["height"])
+
+    for place in ((0.3, 0.35), (0.45, 0.33), (0.47, 0.5), (0.6, 0.7)):
+        tap(*place)
+    page.click("#draw-undo")
+    tap(0.302, 0.352)  # the first corner again
+    watched.drawn(zones=1)
+    (zone,) = fresh.ask("api/state")["zones"]["features"]
+    assert len(zone["geometry"]["coordinates"][0]) == 4, "three corners: the fourth was taken back"
+    assert "of the rows inside 16.3% would be kept" in page.inner_text("#zone-list").lower()
+    page.click("#draw-zone")
+    tap(0.5, 0.5)
+    page.click("#draw-cancel")
+    other.page.click("#tab-zones")
+    other.page.click("#zone-box summary")
+    other.page.click("#zone-box button")
+    other.page.locator("#problem").get_by_text("another window").wait_for()
+    other.drawn(zones=1)
+    other.errors = [error for error in other.errors if "409" not in error]  # the refusal that this test is about
+
+
 def test_zones_come_from_a_typed_box_or_a_file_and_a_wrong_file_is_refused_in_words(
     fresh: Served, visit: Opener
 ) -> None:

@@ -15,7 +15,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed: 
 
 pytest.register_assert_rewrite("studio_page")
 
-from studio_page import CHROMIUM, Opener, Served, has_map, serving
+from studio_page import CHROMIUM, Opener, Served, has_map, serving, share_of
 
 from covey import Box
 from covey.cli.demo import make_city
@@ -190,17 +190,3 @@ def test_the_map_is_drawn_moves_with_its_buttons_and_answers_the_pointer(looked:
     page.click("#zoom-fit")
     watched.until(lambda: page.inner_text(".maplibregl-ctrl-scale") == scale)
     watched.tip_at(0.5, 0.47, "noisy")  # the old town
-
-
-def share_of(page: Any, colour: tuple[int, int, int], *, tries: int = 200) -> float:
-    """The part of the stage's pixels that have a colour, once there are any."""
-    from matplotlib.image import imread
-
-    share = 0.0
-    for _ in range(tries):
-        pixels = imread(io.BytesIO(page.locator("#stage").screenshot()), format="png")[..., :3] * 255
-        share = float(np.mean(np.abs(pixels - colour).max(axis=2) < 3))
-        if share > 0.05:
-            break
-        page.wait_for_timeout(250)
-    return share

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,13 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed: 
 
 pytest.register_assert_rewrite("studio_page")
 
-from studio_page import CHROMIUM, Served, serving
+from studio_page import CHROMIUM, Opener, Served, Watched, serving, share_of
+from tiles import pmtiles
 
+from covey import Box
 from covey.cli.demo import BOX, make_city
+from covey.studio.app import page_files
+from covey.studio.serve import read_basemap
 from covey.studio.settings import Basemap
 
 pytest_plugins = ["studio_page"]
@@ -38,8 +43,6 @@ def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 @pytest.fixture(scope="module")
 def page_of(harbour: Served, browser: Any) -> Any:
     """One page for the tests below, each of which begins where it wants to."""
-    from studio_page import Watched
-
     context = browser.new_context(viewport={"width": 1000, "height": 700})
     watched = Watched(context.new_page(), harbour.address)
     watched.watch()
@@ -47,6 +50,12 @@ def page_of(harbour: Served, browser: Any) -> Any:
     yield watched
     watched.verdict()
     context.close()
+
+
+LAND, WATER = (246, 244, 238), (217, 228, 234)
+needs_tiles = pytest.mark.skipif(
+    "assets/pmtiles/pmtiles.js" not in page_files(), reason="no reader of tiles: npm was missing when assets were made"
+)
 
 
 def part_of_stage(page: Any, place: list[float]) -> tuple[float, float]:
@@ -161,3 +170,24 @@ def test_forty_quick_clicks_end_where_they_say_and_publish_waits(page_of: Any) -
     page.fill("#k", "5")
     page.press("#k", "Enter")
     page_of.drawn(k=5)
+
+
+@needs_tiles
+def test_a_file_of_tiles_and_the_names_of_places_lie_under_the_data_anywhere(tmp_path: Path, visit: Opener) -> None:
+    file = tmp_path / "world.pmtiles"
+    file.write_bytes(pmtiles())
+    rows, bounds = np.add(make_city(300), (6.96, 50.94)), Box(lon=(6.8, 7.12), lat=(50.84, 51.04))
+    with serving(rows, bounds, tmp_path / "out", basemap=read_basemap(str(file))) as served:
+        watched = visit(served)
+        page = watched.open()
+        watched.drawn(view="map", rehearsing="true")
+        page.locator("#overlay").evaluate("canvas => { canvas.style.visibility = 'hidden'; }")
+        assert share_of(page, WATER) > 0.5, "the north of this world is water"
+        page.close()
+    with serving(rows, bounds, tmp_path / "out") as served:
+        watched = visit(served)
+        page = watched.open()
+        watched.until(lambda: any(url.endswith("assets/places/0_5.json") for url in watched.asked))
+        page.locator("#overlay").evaluate("canvas => { canvas.style.visibility = 'hidden'; }")
+        assert share_of(page, LAND) > 0.5
+        page.close()

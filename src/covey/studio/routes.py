@@ -44,6 +44,7 @@ def asked(
 
 
 Wanted = Annotated[Asked, Depends(asked)]
+Revision = Annotated[int | None, Query(ge=0, description="Of the state that was seen; 409 if it is not the last.")]
 MadeUp = Annotated[int, Query(ge=1, le=MOST_ROWS, description="Made-up rows; not published.")]
 
 
@@ -111,16 +112,16 @@ def owner_centres(studio: Here, k: Centres = USUAL_K) -> Json:
 
 
 @router.put("/api/zones", tags=["zones"])
-def set_zones(studio: Here, zones: Annotated[dict[str, Any], Body()]) -> Json:
+def set_zones(studio: Here, zones: Annotated[dict[str, Any], Body()], revision: Revision = None) -> Json:
     """Regions with a stricter promise: GeoJSON polygons, each with the property `epsilon`. Only before the look."""
-    studio.set_zones(zones)
+    studio.set_zones(zones, revision=revision)
     return Json(studio.state())
 
 
 @router.delete("/api/zones", tags=["zones"])
-def clear_zones(studio: Here) -> Json:
+def clear_zones(studio: Here, revision: Revision = None) -> Json:
     """Remove the zones. Only before the look."""
-    studio.set_zones(None)
+    studio.set_zones(None, revision=revision)
     return Json(studio.state())
 
 

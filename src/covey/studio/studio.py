@@ -68,6 +68,7 @@ class Studio:
         self._zones: Drawn | None = None
         self._rehearsal: Rehearsal | None = None
         self.owner = Owner()
+        self._revision = 0
         if settings.data is not None:
             self._open(settings.data, settings.bounds, settings.name, settings.dataset)
 
@@ -91,6 +92,7 @@ class Studio:
             self._known(chosen)
             self._data, self._views, self._job, self._zones = opened, None, None, zones
             self.owner.close()
+            self._revision += 1
             self._first = self._first or opened
 
     def _zones_for(self, opened: Opened) -> Drawn | None:
@@ -143,6 +145,7 @@ class Studio:
             data, views, basemap, account = self._data, self._views, self.settings.basemap, self._account()
             return {
                 "version": covey.__version__,
+                "revision": self._revision,
                 "demo": self.settings.demo,
                 "person": self.settings.people,
                 "data": None if data is None else data.describe(),
@@ -212,6 +215,7 @@ class Studio:
         with self._lock:
             if self._data is data:
                 self._views = views
+                self._revision += 1
 
     def job(self, job: str) -> Job:
         with self._lock:
@@ -256,17 +260,22 @@ class Studio:
 
     # --- zones, owner -------------------------------------------------------------------------------------------------
 
-    def set_zones(self, zones: dict[str, Any] | None) -> None:
+    def set_zones(self, zones: dict[str, Any] | None, *, revision: int | None = None) -> None:
+        """Zones for the look to come. revision : of the state that the client saw; an older one is refused."""
         with self._lock:
             data = self._opened()
+            if revision is not None and revision != self._revision:
+                raise Refusal(409, "this was changed in another window; look at what there is now, and change that")
             if self._job is not None and (self._job.running or self._views is not None):
                 raise Refusal(409, "zones take part in every level and stand still from the look on")
             self._zones = None if zones is None else drawn_zones(zones, data)
+            self._revision += 1
 
     def set_owner(self, on: bool) -> None:
         with self._lock:
             self._opened()
             self.owner.switch(on)
+            self._revision += 1
 
     def owner_centres(self, k: int) -> list[list[float]]:
         """Centres WITHOUT privacy, for the owner's eyes; refused unless the switch is on."""

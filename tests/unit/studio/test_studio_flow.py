@@ -337,6 +337,17 @@ def test_zones_can_be_removed_before_the_look_and_given_on_the_command_line(tmp_
     assert studio.ask("DELETE", "api/zones").json()["zones"] is None
 
 
+def test_zones_of_a_window_that_has_not_seen_the_last_ones_are_refused(tmp_path):
+    studio = asking(tmp_path)
+    seen = studio.get("api/state").json()["revision"]
+    assert studio.ask("PUT", f"api/zones?revision={seen}", json=HOME).json()["revision"] > seen
+    for method in ("PUT", "DELETE"):
+        stale = studio.ask(method, f"api/zones?revision={seen}", **({"json": HOME} if method == "PUT" else {}))
+        assert stale.status_code == 409
+        assert "another window" in stale.json()["error"]["message"]
+    assert studio.get("api/state").json()["zones"]["features"]
+
+
 def with_epsilon(value) -> dict:
     zones = json.loads(json.dumps(HOME))
     zones["features"][0]["properties"] = {"epsilon": value}

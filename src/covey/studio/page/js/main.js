@@ -59,6 +59,20 @@ async function start() {
     stage.open();
   }
 
+  /** What another window did meanwhile is seen when one comes back to this one. */
+  async function refresh() {
+    const before = store.get().server;
+    if (!before?.data || document.querySelector("dialog[open]")) return;
+    const server = await api.state().catch(() => null);
+    if (!server || server.revision === before.revision) return;
+    if (server.data.name !== before.data.name) opened(server);
+    else {
+      store.set({ server });
+      if (server.looked && (!before.looked || server.levels.length !== before.levels.length)) slide(false);
+    }
+  }
+  window.addEventListener("focus", refresh);
+
   const server = await attempt(() => api.state());
   if (!server) return;
   if (server.data) opened(server);

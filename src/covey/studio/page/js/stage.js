@@ -96,6 +96,7 @@ export function createStage(store) {
     },
     double: (position) => drawing.double(position),
     over(position, at) {
+      drawing.over(position);
       if (!scene || store.get().mode) return;
       const found = find(scene, view.transform(), at[0], at[1], position);
       if (found) showTip(found, at, { ...store.get(), mosaic: scene.mosaic }, element);
