@@ -118,6 +118,7 @@ def build_places(package: Path, folder: Path) -> None:
         squares.setdefault(square, []).append(place)
     for square, found in squares.items():
         write(folder / f"{square}.json", sorted(found, key=lambda place: -place[3]))
+    write(folder / "index.json", sorted(squares))
 
 
 def places(content: bytes) -> Iterator[tuple[str, float, float, int]]:

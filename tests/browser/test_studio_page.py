@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -224,7 +225,7 @@ def test_a_zone_is_drawn_by_touch_and_a_second_window_sees_it(fresh: Served, vis
     watched.drawn(zones=1)
     (zone,) = fresh.ask("api/state")["zones"]["features"]
     assert len(zone["geometry"]["coordinates"][0]) == 4, "three corners: the fourth was taken back"
-    assert "of the rows inside 16.3% would be kept" in page.inner_text("#zone-list").lower()
+    assert "of the rows inside 16.2% would be kept" in page.inner_text("#zone-list").lower()
     page.click("#draw-zone")
     tap(0.5, 0.5)
     page.click("#draw-cancel")
@@ -284,6 +285,12 @@ def test_plans_are_compared_and_a_site_in_a_forbidden_region_is_pointed_out(look
         field.fill(value)
     page.click("#forbidden-box button")
     page.locator("#compare-result").get_by_text("2 sites forbidden").wait_for()
+    assert "differ in their number of sites" in page.inner_text("#uneven")
+    assert re.search(r"[\d.]+ km \([\d.]+ k?m to [\d.]+ km\)", page.inner_text("#compare-table"))
+    page.reload()
+    watched.drawn(sites=7)
+    page.click("#tab-compare")
+    assert page.input_value("[aria-label='Name of set 2']") == "Two depots"
 
 
 def test_publishing_writes_files_that_can_be_fetched_and_shows_the_certificate(plain: Served, visit: Opener) -> None:

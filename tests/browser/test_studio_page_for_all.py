@@ -160,7 +160,12 @@ def test_a_file_opened_in_the_page_needs_declared_bounds_before_anything_else(tm
         content = io.BytesIO()
         np.savetxt(content, make_city(2_000), delimiter=";", header="Trips of a day\nlon;lat", comments="", fmt="%.6f")
         written = content.getvalue().replace(b".", b",")  # as a spreadsheet in Germany does
-        page.set_input_files("#data-file", {"name": "trips.csv", "mimeType": "text/csv", "buffer": written})
+        page.locator("#data-file").wait_for(state="attached")
+        dropped = page.evaluate_handle(
+            "(text) => { const all = new DataTransfer(); all.items.add(new File([text], 'trips.csv')); return all; }",
+            written.decode(),
+        )
+        page.dispatch_event("body", "drop", {"dataTransfer": dropped})
         page.get_by_label("Trips of a day from").wait_for()
         page.click("#reading summary")
         page.get_by_label("Line with the names").fill("2")

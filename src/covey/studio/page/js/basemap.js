@@ -7,6 +7,7 @@ const EMPTY = { type: "FeatureCollection", features: [] };
 const STATES = [-180, 13, -64, 72]; // where the outlines of the United States are worth loading
 const FONT = ["system-ui", "Noto Sans", "DejaVu Sans", "sans-serif"];
 
+const WITH_PLACES = 3; // layouts of the assets from this one on hold names of places
 const WORLD = "world/countries.json";
 export const isWide = ([west, south, east, north]) => Math.max(east - west, north - south) > 15;
 
@@ -92,7 +93,10 @@ async function placesNear([west, south, east, north]) {
   const [x0, x1, y0, y1] = [west - dx, east + dx, south - dy, north + dy];
   const squares = [];
   for (let x = Math.floor(x0 / 10); x <= Math.floor(x1 / 10); x += 1) for (let y = Math.floor(y0 / 10); y <= Math.floor(y1 / 10); y += 1) squares.push(`${x}_${y}`);
-  const found = await Promise.all(squares.map((square) => fetch(asset(`places/${square}.json`)).then((answer) => (answer.ok ? answer.json() : []))));
+  const read = (path) => fetch(asset(path)).then((answer) => answer.json());
+  if ((await read("versions.json")).layout < WITH_PLACES) return EMPTY;
+  const there = await read("places/index.json");
+  const found = await Promise.all(squares.filter((square) => there.includes(square)).map((square) => read(`places/${square}.json`)));
   const features = found.flat().filter(([, x, y]) => x >= x0 && x <= x1 && y >= y0 && y <= y1).slice(0, 2000)
     .map(([name, x, y, people]) => ({ type: "Feature", properties: { name, size: Math.log10(people + 10) }, geometry: { type: "Point", coordinates: [x, y] } }));
   return { type: "FeatureCollection", features };
