@@ -23,7 +23,7 @@ from covey.public import Domain
 from covey.published.certificate import Certificate
 from covey.published.coreset.coreset import Coreset
 from covey.published.errors import BoxNoise, Known, from_boxes
-from covey.published.levels.cells import Layer, at_edge, boxes_of, quick_clusters
+from covey.published.levels.cells import Layer, at_edge, boxes_of, most_boxes, quick_clusters
 from covey.published.levels.words import SLIDER, choice, expected, meaning
 from covey.published.release import Release
 from covey.published.ways import Unit
@@ -120,7 +120,8 @@ class LevelSet:
             add_up(self.cells, laplace_variance(scale) / self.rates**2, cells).reshape(shape),
             widest.reshape(shape),
         )
-        found = boxes_of(fine, whole=self.rows(level), whole_variance=self.rows_variance(level))
+        whole, variance = self.rows(level), self.rows_variance(level)
+        found = boxes_of(fine, whole=whole, whole_variance=variance, most=most_boxes(strength))
         return found if self.domain.scale is None else found.within(self.domain.reach)
 
     @property
