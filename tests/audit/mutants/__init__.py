@@ -1,6 +1,6 @@
 """Planted bugs, each with the test that must notice it. docs/audit/mutants.md is the table of them."""
 
-from mutants import algorithms, budget, door, errors, noise, records, sensitivity, shares
+from mutants import algorithms, budget, door, errors, noise, questions, records, sensitivity, shares
 from mutants.planting import Mutant
 
 SUBJECTS = {
@@ -11,6 +11,7 @@ SUBJECTS = {
     "Budget, ledger and promises": budget,
     "Samples, people, zones and levels": shares,
     "Algorithms, estimators and releases": algorithms,
+    "Questions about a release": questions,
     "Errors that are told": errors,
 }
 MUTANTS: tuple[Mutant, ...] = tuple(each for module in SUBJECTS.values() for each in module.MUTANTS)
