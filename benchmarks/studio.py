@@ -1,6 +1,6 @@
 """How fast the studio's page is, in real Chromium on a million points: first paint, the look, and slider to redraw.
 
-    python benchmarks/studio.py [--rows 1000000] [--out benchmarks/results/studio.json]
+    python benchmarks/studio.py [--rows 1000000] [--screen 4k] [--out benchmarks/results/studio.json]
 
 The server is the command `covey studio` in a process of its own. A redraw is counted from the slider's event to the
 second frame after the stage has drawn the level, so that what is counted has reached the screen. Chromium draws the map
@@ -34,6 +34,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests" / "browser"))
 from studio_page import PATIENCE, launch  # noqa: E402
 
+SCREENS = {"laptop": {"width": 1280, "height": 800}, "4k": {"width": 3840, "height": 2160}}
 BOUNDS = "lon=-0.16:0.16,lat=-0.10:0.10"
 ROUNDS = ((3, 4, 3, 2, 1, 0, 1, 2), (4, 0, 3, 1, 4, 2, 0, 2))  # to neighbours, then in leaps
 MOVE = """
@@ -77,11 +78,11 @@ def studio(folder: Path, rows: int) -> Iterator[str]:
         process.wait(10)
 
 
-def measure(address: str) -> tuple[str, dict[str, Any]]:
+def measure(address: str, size: dict[str, int]) -> tuple[str, dict[str, Any]]:
     """Chromium's version, and the times of one visit by it."""
     with sync_playwright() as playwright:
         browser = launch(playwright)
-        times = visit(browser.new_page(viewport={"width": 1280, "height": 800}), address)
+        times = visit(browser.new_page(viewport=size), address)
         version = browser.version
         browser.close()
     return version, times
@@ -92,15 +93,17 @@ def visit(page: Page, address: str) -> dict[str, Any]:
     page.set_default_timeout(6 * PATIENCE)
     start = time.perf_counter()
     page.goto(address)
-    page.wait_for_selector("#price-card")
+    page.wait_for_selector("#rehearsal-card h2")
     card = time.perf_counter() - start
-    page.wait_for_selector("#stage[data-points]")
+    page.wait_for_selector("#stage[data-level='2']")
     stage = time.perf_counter() - start
     painted = page.evaluate(PAINTED)
     page.wait_for_timeout(3000)
+    page.click("#several summary")
+    page.click("#pay-several")
     start = time.perf_counter()
     page.click("#confirm-look")
-    page.wait_for_selector("#stage[data-level='2']")
+    page.wait_for_selector("#stage[data-level='2'][data-rehearsing='false']")
     look = time.perf_counter() - start
     page.wait_for_timeout(4000)  # the neighbours are fetched ahead
     neighbours, leaps = ([move(page, "#level", level) for level in levels] for levels in ROUNDS)
@@ -111,8 +114,8 @@ def visit(page: Page, address: str) -> dict[str, Any]:
         cold.append(move(page, "#level", level))
     return {
         "first_paint_s": painted,
-        "price_card_s": card,
-        "map_ready_s": stage,
+        "rehearsal_card_s": card,
+        "rehearsal_drawn_s": stage,
         "look_to_first_level_s": look,
         "slider_to_neighbour_s": summary(neighbours),
         "slider_in_leaps_s": summary(leaps),
@@ -142,11 +145,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Time the studio's page in Chromium.")
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--out", type=Path, default=HERE / "results" / "studio.json")
+    parser.add_argument("--screen", choices=SCREENS, default="laptop")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, studio(Path(folder), chosen.rows) as address:
-        version, measured = measure(address)
+        version, measured = measure(address, SCREENS[chosen.screen])
     machine = {"cores": os.cpu_count(), "load": round(os.getloadavg()[0], 1), "python": platform.python_version()}
-    document = {"rows": chosen.rows, "chromium": version, "machine": machine, **rounded(measured)}
+    document = {
+        "rows": chosen.rows,
+        "screen": chosen.screen,
+        "chromium": version,
+        "machine": machine,
+        **rounded(measured),
+    }
     chosen.out.parent.mkdir(parents=True, exist_ok=True)
     chosen.out.write_text(json.dumps(document, indent=2) + "\n")
     print(json.dumps(document, indent=2))

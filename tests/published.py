@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from conftest import settings_of
 from covey import Ball, Box, Coreset, Ledger, Release
 from covey.algorithms.coreset_methods import METHODS
 from covey.algorithms.registry import ALGORITHMS
+from covey.budget.accounting.accountant import Cost
 from covey.cli.main import main
 from covey.fit.fit import fit
 from covey.fit.slider import CHOICES, LevelSet, fit_levels
@@ -29,6 +31,7 @@ from covey.published.coreset.files import to_json as coreset_json
 from covey.published.coreset.files import to_parquet
 from covey.published.draw import coreset_plot
 from covey.published.levels.files import to_json as levels_json
+from covey.published.levels.words import LATER
 from elsewhere import offered
 from leaving import Fields, joined, of_json, of_parquet, of_png, of_report, of_steps, of_text
 from studio_client import asking
@@ -173,10 +176,12 @@ def levels(town: Town, folder: Path, *, zones: Any = None, person: str | None = 
         dataset="trips",
         progress=lambda *step: told.append(step),
     )
+    together = Cost(Fraction(3))  # told where others were published before
+    ways: list[dict[str, Any]] = [{"chosen": how, "together": together if how == LATER else None} for how in CHOICES]
     chosen = [
         part
-        for how in CHOICES
-        for part in (of_release(found.release(2, 3, chosen=how)), of_coreset(found.coreset(2, chosen=how)))
+        for way in ways
+        for part in (of_release(found.release(2, 3, edges=False, **way)), of_coreset(found.coreset(2, **way)))
     ]
     return joined(of_json("Levels", json.loads(levels_json(found))), of_steps(told), *chosen)
 

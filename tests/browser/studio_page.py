@@ -7,6 +7,7 @@ The page's own security policy forbids `eval`, so tests wait for attributes of t
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import threading
 import time
@@ -16,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import uvicorn
 from playwright.sync_api import Browser, Page, Playwright, sync_playwright
@@ -123,6 +125,13 @@ class Watched:
         self.page.wait_for_selector(f"#stage{wanted}")
         return self.page
 
+    def pay(self, *, alone: bool) -> None:
+        """Pay for the level that the rehearsal shows, or for all of them."""
+        if not alone:
+            self.page.click("#several summary")
+        self.page.click("#pay" if alone else "#pay-several")
+        self.page.click("#confirm-look")
+
     def until(self, holds: Callable[[], bool], *, seconds: float = PATIENCE / 1000) -> None:
         """Wait until something holds that the page itself does not show."""
         end = time.monotonic() + seconds
@@ -153,6 +162,20 @@ class Watched:
         origin = "/".join(self.address.split("/")[:3]) + "/"
         assert [url for url in self.asked if not url.startswith((origin, f"blob:{origin[:-1]}", "data:"))] == []
         assert self.asked, "the page asked for nothing: it was not watched"
+
+
+def share_of(page: Page, colour: tuple[int, int, int], *, tries: int = 200) -> float:
+    """The part of the stage's pixels that have a colour, once there are any."""
+    from matplotlib.image import imread
+
+    share = 0.0
+    for _ in range(tries):
+        pixels = imread(io.BytesIO(page.locator("#stage").screenshot()), format="png")[..., :3] * 255
+        share = float(np.mean(np.abs(pixels - colour).max(axis=2) < 3))
+        if share > 0.05:
+            break
+        page.wait_for_timeout(250)
+    return share
 
 
 Opener = Callable[..., Watched]
@@ -186,12 +209,11 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture
 def fresh(tmp_path: Path) -> Iterator[Served]:
-    """The demo's city before its look, with a ledger that holds a total."""
+    """The demo's city before its look, without a map underneath, with a ledger that holds a total."""
     ledger = Ledger.memory()
     ledger.add("city", epsilon=8)
-    with serving(
-        make_city(PEOPLE), BOX, tmp_path / "out", name="a made-up city", demo=True, ledger=ledger, dataset="city"
-    ) as served:
+    given = {"name": "a made-up city", "basemap": Basemap(kind="none"), "ledger": ledger, "dataset": "city"}
+    with serving(make_city(PEOPLE), BOX, tmp_path / "out", **given) as served:
         yield served
 
 

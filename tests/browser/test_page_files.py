@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "src" / "covey" / "studio" / "page"
 WRITTEN = sorted(path for path in PAGE.rglob("*") if path.suffix in (".html", ".css", ".js"))
 IMPORT = re.compile(r'(?:from|import)\s+"(\.[^"]+)"')
+TILES = "pmtiles://${url}"  # what the map's library calls a file of tiles, which the studio itself serves
 NAMESPACE = "http://www.w3.org/2000/svg"
 
 
@@ -36,7 +37,7 @@ def test_the_page_has_its_parts() -> None:
 def test_a_file_is_short_names_no_address_elsewhere_and_imports_what_exists(path: Path) -> None:
     text = path.read_text()
     assert len(text.splitlines()) < 350
-    assert "://" not in text.replace(NAMESPACE, "")
+    assert "://" not in text.replace(NAMESPACE, "").replace(TILES, "")
     assert "innerHTML" not in text, "text is set as text: a data set's name is not markup"
     for name in IMPORT.findall(text):
         assert (path.parent / name).resolve().is_file(), name
@@ -101,6 +102,19 @@ def test_topojson_becomes_closed_rings_with_names_and_each_border_once() -> None
     assert list(assets.borders(SQUARES, "land", digits=3)) == [[(101, 50), (101, 51)]]
     assert assets.boxes(east["geometry"]) == [[101, 50, 102, 51]]
     assert assets.label(east)["geometry"]["coordinates"] == [101.5, 50.5]
+
+
+def test_places_are_read_from_protocol_buffers() -> None:
+    def field(tag: int, content: bytes | int) -> bytes:
+        if isinstance(content, int):
+            return bytes([tag << 3, content])
+        return bytes([tag << 3 | 2, len(content)]) + content
+
+    towns = [(b"A", 8, 6, 100), (b"\xc3\x9c", 3, 4, 0)]  # differences, doubled; an odd number is negative
+    message = [field(2, name) + field(9, people) + field(10, x) + field(11, y) for name, x, y, people in towns]
+    content = b"".join(bytes([len(each)]) + each for each in message)
+    assert list(script("studio_assets").places(content)) == [("A", 4e-5, 3e-5, 100), ("Ü", 2e-5, 5e-5, 0)]
+    assert script("studio_assets").varint(b"\xac\x02", 0) == (300, 2)
 
 
 def test_a_ring_across_the_date_line_is_walked_on_and_one_around_the_pole_is_left() -> None:

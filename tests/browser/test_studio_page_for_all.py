@@ -15,7 +15,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed: 
 
 pytest.register_assert_rewrite("studio_page")
 
-from studio_page import CHROMIUM, Opener, Served, has_map, serving
+from studio_page import CHROMIUM, Opener, Served, has_map, serving, share_of
 
 from covey import Box
 from covey.cli.demo import make_city
@@ -94,16 +94,27 @@ def test_the_keyboard_alone_takes_the_look_moves_the_slider_draws_and_publishes(
     watched.drawn(zones=1)
     page.locator("#tab-zones").focus()
     page.keyboard.press("Home")
-    tab_to(page, "confirm-look")
+    tab_to(page, "pay", most=40)
     page.keyboard.press("Enter")
-    watched.drawn(level=2)
+    watched.until(lambda: focus_of(page) == "confirm-look")
+    page.keyboard.press("Escape")
+    tab_to(page, "level")
+    page.keyboard.press("ArrowLeft")
+    watched.drawn(level=1)
+    page.locator("#several summary").focus()
+    page.keyboard.press("Enter")
+    tab_to(page, "pay-several")
+    page.keyboard.press("Enter")
+    watched.until(lambda: focus_of(page) == "confirm-look")
+    page.keyboard.press("Enter")
+    watched.drawn(level=2, rehearsing="false")
     watched.until(lambda: focus_of(page) == "level")  # after the look the slider has the focus
     page.keyboard.press("ArrowRight")
     watched.drawn(level=3)
     page.keyboard.press("Home")
     watched.drawn(level=0)
     assert page.get_attribute("#level-meaning", "aria-live") == "polite"
-    tab_to(page, "publish")
+    tab_to(page, "publish", most=40)
     page.keyboard.press("Enter")
     page.wait_for_selector("dialog[open]")
     page.keyboard.press("Enter")
@@ -149,7 +160,12 @@ def test_a_file_opened_in_the_page_needs_declared_bounds_before_anything_else(tm
         content = io.BytesIO()
         np.savetxt(content, make_city(2_000), delimiter=";", header="Trips of a day\nlon;lat", comments="", fmt="%.6f")
         written = content.getvalue().replace(b".", b",")  # as a spreadsheet in Germany does
-        page.set_input_files("#data-file", {"name": "trips.csv", "mimeType": "text/csv", "buffer": written})
+        page.locator("#data-file").wait_for(state="attached")
+        dropped = page.evaluate_handle(
+            "(text) => { const all = new DataTransfer(); all.items.add(new File([text], 'trips.csv')); return all; }",
+            written.decode(),
+        )
+        page.dispatch_event("body", "drop", {"dataTransfer": dropped})
         page.get_by_label("Trips of a day from").wait_for()
         page.click("#reading summary")
         page.get_by_label("Line with the names").fill("2")
@@ -158,7 +174,7 @@ def test_a_file_opened_in_the_page_needs_declared_bounds_before_anything_else(tm
         for label, value in (("lon from", "-0.16"), ("lon to", "0.16"), ("lat from", "-0.1"), ("lat to", "0.1")):
             page.get_by_label(label).fill(value)
         page.get_by_role("button", name="Open").click()
-        page.wait_for_selector("#price-card")
+        watched.drawn(rehearsing="true")
         assert page.inner_text("#data-name") == "trips.csv"
         assert served.ask("api/state")["data"]["bounds"] == {"lower": [-0.16, -0.1], "upper": [0.16, 0.1]}
         page.close()
@@ -179,17 +195,3 @@ def test_the_map_is_drawn_moves_with_its_buttons_and_answers_the_pointer(looked:
     page.click("#zoom-fit")
     watched.until(lambda: page.inner_text(".maplibregl-ctrl-scale") == scale)
     watched.tip_at(0.5, 0.47, "noisy")  # the old town
-
-
-def share_of(page: Any, colour: tuple[int, int, int], *, tries: int = 200) -> float:
-    """The part of the stage's pixels that have a colour, once there are any."""
-    from matplotlib.image import imread
-
-    share = 0.0
-    for _ in range(tries):
-        pixels = imread(io.BytesIO(page.locator("#stage").screenshot()), format="png")[..., :3] * 255
-        share = float(np.mean(np.abs(pixels - colour).max(axis=2) < 3))
-        if share > 0.05:
-            break
-        page.wait_for_timeout(250)
-    return share

@@ -128,7 +128,7 @@ def publish(arguments: list[str]) -> None:
         job.wait()
         if job.describe()["error"] is not None:
             raise covey.CoveyError(str(job.describe()["error"]))
-        studio.publish(1, 3, "k-means", "monday")
+        studio.publish((1, 3, "k-means", True), "monday")
     except covey.CoveyError as error:
         covey.cli.main.fail(str(error), code=2)
     except KeyboardInterrupt:

@@ -51,7 +51,10 @@ if TYPE_CHECKING:
 @click.option("--key", metavar="KEY", help="With --ledger: a look that was finished under this key is not paid again.")
 @click.option("--out", metavar="DIR", help="Folder that publications go to; covey-published by default.")
 @click.option("--force", is_flag=True, help="With --node: replace the page that is there already.")
-@click.option("--basemap", metavar="FILE|URL|none", help="GeoJSON or a map style under the points, or no map at all.")
+@click.option("--basemap", metavar="FILE|URL|none", help="GeoJSON, a map style or PMTiles under the data, or none.")
+@click.option(
+    "--public", metavar="FILE", help="Rehearse on this public file, with the columns of DATA, instead of made-up rows."
+)
 @click.option("--lon", metavar="NAME", help="The column that is the longitude, if its name does not say it.")
 @click.option("--lat", metavar="NAME", help="The column that is the latitude, if its name does not say it.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port; any free one by default.")
@@ -159,6 +162,7 @@ def make_settings(
     basemap: str | None,
     out: str,
     upload_limit: int,
+    public: str | None = None,
     scale: tuple[str, ...] = (),
     **options: Any,
 ) -> Settings:
@@ -185,6 +189,8 @@ def make_settings(
         person=Person(person, rows_per_person),
         zones=None if zones_file is None else read_document("zones", zones_file),
         basemap=read_basemap(basemap),
+        public=public,
+        public_name="" if public is None else printable(Path(public).name),
         out=usable_folder(out),
         scale=read_scale(scale),
         limits=Limits(upload=upload_limit * 2**20),

@@ -97,13 +97,19 @@ def reruns(
 
 
 def rehearse_level(
-    found: LevelSet, level: int, k: int, objective: str = "k-means", *, step: Callable[[], None] | None = None
+    found: LevelSet,
+    level: int,
+    k: int,
+    objective: str = "k-means",
+    *,
+    edges: bool = True,
+    step: Callable[[], None] | None = None,
 ) -> Reruns | None:
     """Reruns of one level of a slider: how far its k centres may be off. None where zones thinned rows out."""
     if found.zoned:
         return None
-    centres, _ = found.clusters(level, k, objective=objective)
-    certificate = found.release(level, k, objective=objective).certificate
+    centres, _ = found.clusters(level, k, objective=objective, edges=edges)
+    certificate = found.release(level, k, objective=objective, edges=edges).certificate
     return reruns(found.boxes(level), centres, objective, certificate, step=step)
 
 
@@ -150,7 +156,7 @@ def level_again(certificate: Certificate, k: int, objective: str) -> Again:
             per_axis=side,
             random_state=seed,
         )
-        return found.clusters(len(found.levels) - 1, k, objective=objective)[0]
+        return found.clusters(len(found.levels) - 1, k, objective=objective, edges=notes.get("edges") is not False)[0]
 
     return again
 

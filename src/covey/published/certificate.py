@@ -26,6 +26,11 @@ _RULES = {
 _MIXED = "amounts of those that may share people were added up; of those that nobody shares, the larger counts"
 
 
+def factor_of(epsilon: float) -> str:
+    """By what factor chances change at most, in three digits and never rounded down: as every statement says it."""
+    return str(_UP.create_decimal(_DIGITS.exp(Decimal(epsilon))))
+
+
 def in_full(amount: float) -> str:
     """A privacy parameter with all its digits: one that is rounded down would promise too much."""
     short = f"{amount:g}"
@@ -124,11 +129,11 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
             if self.neighbours == "add-remove"
             else f"whatever the values of {unit} are"
         )
-        factor = _UP.create_decimal(_DIGITS.exp(Decimal(self.epsilon)))  # "at most": never rounded down
         lines.append(
             f"This release is differentially private with epsilon = {in_full(self.epsilon)}"
             + (f" and delta = {in_full(self.delta)}" if self.delta else "")
-            + f": {change}, the chance of any particular result changes by a factor of at most {factor}"
+            + f": {change}, the chance of any particular result changes by a factor of at most "
+            + factor_of(self.epsilon)
             + (f", but for an exceptional chance of {in_full(self.delta)}." if self.delta else ".")
         )
         lines.append(

@@ -48,7 +48,8 @@ def compare_sites(
         answers[name] = {"cost": row.cost, "low": row.low, "high": row.high, "why": row.why, "tied": row.tied}
         answers[name] |= {"per_row": row.cost / total, "inside_forbidden": inside}
         if data.geographic and row.way is not None:
-            answers[name]["mean_km"] = row.way / 1000
+            ends = zip(("mean_km", "km_low", "km_high"), (row.way, row.way_low, row.way_high), strict=True)
+            answers[name] |= {key: None if end is None else end / 1000 for key, end in ends}
     allowed = [name for name, answer in answers.items() if not answer["inside_forbidden"]]
     best = min(allowed, key=lambda name: answers[name]["cost"], default=None)
     for answer in answers.values():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -77,16 +79,27 @@ def make_inner(settings: Settings) -> FastAPI:
     files = page_files()
 
     @app.get("/{file:path}", include_in_schema=False)
-    def page(file: str) -> Response:
+    def page(request: Request, file: str) -> Response:
         """A file of the page. The name is looked up among those that were found at the start, never opened."""
         found = files.get(file or "index.html")
         if found is None:
             if not file:
                 return Response(NO_PAGE, media_type="text/html")
             raise HTTPException(404)
-        return Response(found.read_bytes(), media_type=KINDS[found.suffix])
+        if not file.startswith("assets/"):
+            return Response(found.read_bytes(), media_type=KINDS[found.suffix])
+        small = "gzip" in request.headers.get("accept-encoding", "")
+        headers = {"Vary": "Accept-Encoding"} | ({"Content-Encoding": "gzip"} if small else {})
+        content = compressed(found) if small else found.read_bytes()
+        return Response(content, media_type=KINDS[found.suffix], headers=headers)
 
     return app
+
+
+@lru_cache(maxsize=64)
+def compressed(path: Path) -> bytes:
+    """An asset with gzip; it stays as it is while the studio runs."""
+    return gzip.compress(path.read_bytes(), 6, mtime=0)
 
 
 def page_files() -> dict[str, Path]:

@@ -52,9 +52,11 @@ class UploadQuery(Body):
 
 
 class LookBody(Body):
-    """Confirms that all levels are to be paid for: `epsilon` is the price that was shown."""
+    """Confirms what is to be paid for: `epsilon` is the price that was shown, that of a level. `alone` pays for this
+    level and shows no other; else all levels up to it are shown."""
 
     confirm: Literal[True]
+    alone: Annotated[bool, Field(strict=True)] = False
     epsilon: Annotated[FiniteFloat, Field(strict=True, gt=0, le=10_000)]
 
 
@@ -77,6 +79,7 @@ class PublishBody(Body):
     level: LevelIndex
     k: K
     objective: Objective = "k-means"
+    edges: Annotated[bool, Field(strict=True)] = True
     name: Name = "Private centres"
 
 

@@ -13,10 +13,12 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from html import escape
 from typing import Any
 
 from fastapi import HTTPException  # not Starlette's: FastAPI would make a 400 of that
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
 
 from covey.studio.refusals import Refusal
 from covey.studio.settings import Limits, Settings
@@ -35,6 +37,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
+ASSETS_KEPT = "private, max-age=86400, immutable"  # public files that stand still while the studio runs
 
 
 class Bucket:
@@ -95,11 +98,13 @@ class Guard:
             return
         if scope["type"] != "http":  # no WebSockets
             return
-        answer = self._with_headers(send)
+        answer = self._with_headers(send, assets=route_of(scope).startswith("/assets/"))
         try:
             inner = self._admitted(scope)
         except Refusal as refusal:
-            await refusal.response()(scope, receive, answer)
+            read_by_a_person = scope["method"] == "GET" and "text/html" in Headers(scope=scope).get("accept", "")
+            told = Response(page_of(refusal), refusal.status, media_type="text/html") if read_by_a_person else None
+            await (told or refusal.response())(scope, receive, answer)
             return
         with suppress(Exception):  # answered by then (refusals.on_bug); a log would repeat its message, and so values
             await self._app(inner, self._counted(inner, receive), answer)
@@ -169,16 +174,29 @@ class Guard:
 
         return counted
 
-    def _with_headers(self, send: Any) -> Any:
+    def _with_headers(self, send: Any, *, assets: bool) -> Any:
         async def sending(message: Any) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers[name] = value
+                if assets and message["status"] == 200:
+                    headers["Cache-Control"] = ASSETS_KEPT
                 headers.setdefault("Content-Security-Policy", self._policy)
             await send(message)
 
         return sending
+
+
+def page_of(refusal: Refusal) -> str:
+    """A refusal for somebody who reads it in a browser, as who opens an address without its token does."""
+    return (
+        '<!doctype html><html lang="en"><title>Covey Studio</title><meta name="viewport" content="width=device-width">'
+        "<style>body{font:17px/1.5 system-ui,sans-serif;max-width:34em;margin:15vh auto;padding:0 1.5em;"
+        "color-scheme:light dark}</style><h1>This is a Covey studio</h1>"
+        f"<p>It did not let you in: {escape(refusal.message)}.</p>"
+        "<p>The whole address stands in the terminal that <code>covey studio</code> was started in.</p></html>"
+    )
 
 
 def route_of(scope: Any) -> str:

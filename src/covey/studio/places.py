@@ -14,7 +14,7 @@ from covey.published.errors import Errors
 from covey.studio.jobs import Job, Progress
 
 KEPT = 256  # answers
-Asked = tuple[int, int, str]  # level, number of centres, objective
+Asked = tuple[int, int, str, bool]  # level, number of centres, objective, whether boxes at the edge take part
 
 
 class Places:
@@ -54,9 +54,9 @@ class Places:
         self._find(asked, progress)
 
     def _find(self, asked: Asked, progress: Progress | None) -> Errors | None:
-        level, k, objective = asked
-        errors = self._levels.known(level, k, objective=objective).errors
-        found = rehearse_level(self._levels, level, k, objective, step=_steps(progress))
+        level, k, objective, edges = asked
+        errors = self._levels.known(level, k, objective=objective, edges=edges).errors
+        found = rehearse_level(self._levels, level, k, objective, edges=edges, step=_steps(progress))
         complete = errors if errors is None or found is None else with_reruns(errors, found)
         with self._lock:
             self._known[asked] = complete

@@ -9,13 +9,14 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, Path, Query, Request
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 
 from covey.studio import bodies
 from covey.studio.api_page import api_page
+from covey.studio.places import Asked
 from covey.studio.publications import TYPES
-from covey.studio.refusals import Json
-from covey.studio.settings import MOST_K, USUAL_K
+from covey.studio.refusals import Json, Refusal
+from covey.studio.settings import MOST_K, MOST_ROWS, USUAL_K, USUAL_ROWS
 from covey.studio.studio import Studio
 
 router = APIRouter(responses={"4XX": {"model": bodies.Refused, "description": "Refused, in plain words."}})
@@ -32,16 +33,43 @@ Key = Annotated[str, Path(max_length=64)]
 Centres = Annotated[int, Query(ge=1, le=MOST_K, description="Number of centres.")]
 
 
+def asked(
+    level: Annotated[int, Path(ge=0, le=19)],
+    k: Annotated[int, Query(ge=1, le=MOST_K, description="Number of centres.")] = USUAL_K,
+    objective: bodies.Objective = "k-means",
+    edges: Annotated[bool, Query(description="Whether narrow boxes at the edge help to find centres.")] = True,
+) -> Asked:
+    """What of a level is to be shown."""
+    return level, k, objective, edges
+
+
+Wanted = Annotated[Asked, Depends(asked)]
+Revision = Annotated[int | None, Query(ge=0, description="Of the state that was seen; 409 if it is not the last.")]
+MadeUp = Annotated[int, Query(ge=1, le=MOST_ROWS, description="Made-up rows; not published.")]
+
+
 @router.get("/api/state", tags=["look"])
 def state(studio: Here) -> Json:
     """Everything the page needs to start: what is open, the levels and their price, the job, the zones."""
     return Json(studio.state())
 
 
+@router.get("/api/rehearsal/{level}", tags=["look"])
+def rehearsal(studio: Here, wanted: Wanted, rows: MadeUp = USUAL_ROWS) -> Json:
+    """A level, bought alone, of so many made-up rows in the same bounds. Nothing is read and nothing is paid."""
+    return Json(studio.rehearsal(wanted[0], rows).document((0, *wanted[1:])))
+
+
+@router.get("/api/rehearsal/{level}/places", tags=["look"])
+def rehearsed_places(studio: Here, wanted: Wanted, rows: MadeUp = USUAL_ROWS) -> Json:
+    """How far the centres of a rehearsal may be off; while that is found out, the state is "running": ask again."""
+    return Json(studio.rehearsal(wanted[0], rows).places.ask((0, *wanted[1:])))
+
+
 @router.post("/api/look", status_code=202, tags=["look"])
 def look(studio: Here, body: bodies.LookBody) -> Json:
-    """Pay the price that was shown and compute all levels. Asked for twice, it is paid once."""
-    return Json(studio.look(body.epsilon), status_code=202)
+    """Pay the price that was shown: for one level alone, or for all up to it. Asked for twice, it is paid once."""
+    return Json(studio.look(body.epsilon, alone=body.alone), status_code=202)
 
 
 @router.get("/api/job/{job}", tags=["look"])
@@ -59,25 +87,15 @@ def cancel_job(studio: Here, job: Key) -> Json:
 
 
 @router.get("/api/levels/{level}", tags=["look"])
-def level(
-    studio: Here,
-    level: Annotated[int, Path(ge=0, le=19)],
-    k: Centres = USUAL_K,
-    objective: bodies.Objective = "k-means",
-) -> Json:
+def level(studio: Here, wanted: Wanted) -> Json:
     """What a level would publish: coreset points, centres, noisy sizes, regions, and what to expect of it. Free."""
-    return Json(studio.level(level, k, objective))
+    return Json(studio.level(wanted))
 
 
 @router.get("/api/places/{level}", tags=["look"])
-def places(
-    studio: Here,
-    level: Annotated[int, Path(ge=0, le=19)],
-    k: Centres = USUAL_K,
-    objective: bodies.Objective = "k-means",
-) -> Json:
+def places(studio: Here, wanted: Wanted) -> Json:
     """How far a level's centres may be off; while reruns find out, the state is "running": ask again. Free."""
-    return Json(studio.places(level, k, objective))
+    return Json(studio.places(wanted))
 
 
 @router.post("/api/owner", tags=["owner"])
@@ -94,16 +112,16 @@ def owner_centres(studio: Here, k: Centres = USUAL_K) -> Json:
 
 
 @router.put("/api/zones", tags=["zones"])
-def set_zones(studio: Here, zones: Annotated[dict[str, Any], Body()]) -> Json:
+def set_zones(studio: Here, zones: Annotated[dict[str, Any], Body()], revision: Revision = None) -> Json:
     """Regions with a stricter promise: GeoJSON polygons, each with the property `epsilon`. Only before the look."""
-    studio.set_zones(zones)
+    studio.set_zones(zones, revision=revision)
     return Json(studio.state())
 
 
 @router.delete("/api/zones", tags=["zones"])
-def clear_zones(studio: Here) -> Json:
+def clear_zones(studio: Here, revision: Revision = None) -> Json:
     """Remove the zones. Only before the look."""
-    studio.set_zones(None)
+    studio.set_zones(None, revision=revision)
     return Json(studio.state())
 
 
@@ -117,7 +135,7 @@ def alternatives(studio: Here, body: bodies.AlternativesBody) -> Json:
 @router.post("/api/publish", status_code=201, tags=["publish"])
 def publish(studio: Here, body: bodies.PublishBody) -> Json:
     """Write release.json, release.geojson and report.html. The look was charged; this costs nothing more."""
-    return Json(studio.publish(body.level, body.k, body.objective, body.name), status_code=201)
+    return Json(studio.publish((body.level, body.k, body.objective, body.edges), body.name), status_code=201)
 
 
 @router.get("/api/publications", tags=["publish"])
@@ -190,8 +208,13 @@ def release(studio: Here, body: bodies.ReleaseBody) -> Json:
 
 @router.get("/api/basemap", tags=["look"])
 def basemap(studio: Here) -> Response:
-    """The base map that was given on the command line as a file."""
-    return Json(studio.basemap())
+    """The base map that was given on the command line as a file; of tiles, the range of bytes that is asked for."""
+    given = studio.settings.basemap
+    if given.path is not None:
+        return FileResponse(given.path, media_type="application/octet-stream")
+    if given.content is None:
+        raise Refusal(404, "no base map was given as a file")
+    return Json(given.content)
 
 
 @router.get("/openapi.json", include_in_schema=False)

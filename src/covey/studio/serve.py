@@ -97,7 +97,7 @@ def opened_browser(address: str) -> Any:
 
 
 def read_basemap(given: str | None) -> Basemap:
-    """`none`, an address, or a file with GeoJSON or a map style; without any, the bundled map."""
+    """`none`, an address, or a file with GeoJSON, a map style or PMTiles; without any, the bundled map."""
     if given is None:
         return Basemap()
     if given == "none":
@@ -109,12 +109,26 @@ def read_basemap(given: str | None) -> Basemap:
             raise ParameterError("basemap", "must be an http or https address, a file, or none")
         kind = "geojson" if parts.path.lower().endswith(".geojson") else "style"
         return Basemap(kind=kind, url=given, origin=origin)
+    if given.lower().endswith(".pmtiles"):
+        return read_tiles(Path(given))
     content = read_file("basemap", given, largest=LARGEST_BASEMAP)
     document = parse("basemap", given, content)
     kind = "style" if "layers" in document and "version" in document else "geojson"
     if kind == "geojson" and "type" not in document:
         raise FormatError(f"basemap: {given!r} is neither GeoJSON nor a map style")
     return Basemap(kind=kind, url="api/basemap", content=content)
+
+
+def read_tiles(path: Path) -> Basemap:
+    """A file of map tiles, of which the page asks for the parts that it needs."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(8)
+    except OSError as error:
+        raise DataError(f"basemap: cannot read {str(path)!r}: {error.strerror}") from None
+    if start != b"PMTiles\x03":
+        raise FormatError(f"basemap: {str(path)!r} is not a file of map tiles (PMTiles, version 3)")
+    return Basemap(kind="pmtiles", url="api/basemap", path=path.absolute())
 
 
 def read_document(name: str, path: str) -> dict[str, Any]:

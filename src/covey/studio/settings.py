@@ -17,6 +17,7 @@ ANY_ADDRESS = ("", "0.0.0.0", "::", "[::]", "*")
 _LOOPBACK = re.compile(r"127(\.[0-9]{1,3}){3}")
 NOT_EVERY_ADDRESS = "must be one address, the one that others use; an open door for every name is not offered"
 MOST_K, USUAL_K = 50, 5
+MOST_ROWS, USUAL_ROWS = 10**6, 20_000  # of a rehearsal
 ROW = Person()
 
 
@@ -37,11 +38,13 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Basemap:
-    """What is drawn under the points: the bundled map, a document that the studio serves, or an address elsewhere."""
+    """What is drawn under the points: the bundled map, a document or a file of tiles that the studio serves, or an
+    address elsewhere."""
 
     kind: str = "bundled"
     url: str = ""
     content: bytes | None = None
+    path: Path | None = None
     origin: str | None = None
 
 
@@ -63,7 +66,8 @@ class Settings:
     missing, scale : as a fit takes them.
     ledger : a Ledger, or None for one in memory. dataset : the name in the ledger. key : the idempotency key of the
     look, or None. out : the folder of publications. host, port : where it listens; port 0 is decided by whoever binds
-    the socket, and must be the real one here, for the Host check. seed : repeatable noise, not private.
+    the socket, and must be the real one here, for the Host check. public : rows of nobody to rehearse on, or None for
+    made-up ones. seed : repeatable noise, not private.
     """
 
     host: str = "127.0.0.1"
@@ -82,6 +86,8 @@ class Settings:
     key: str | None = None
     out: Path = Path("covey-published")
     basemap: Basemap = Basemap()
+    public: Any = None
+    public_name: str = ""
     demo: bool = False
     seed: int | None = None
     allow_seeded: bool = False

@@ -1,8 +1,8 @@
 """The studio without its web server: which data is open, what was paid, what may be shown. One lock guards its state.
 
-Rules that hold whatever a client sends: nothing is shown before the look was confirmed at its price; a look is charged
-once however many ask for it at the same time; zones and data stand still from the look on; once the owner's view was
-on, every publication says so.
+Rules that hold whatever a client sends: nothing of the data is shown before a look was confirmed at its price, and what
+a rehearsal shows is made up; a look is charged once however many ask for it at the same time; zones and data stand
+still from the look on; a level is "chosen in advance" only where nothing of its data set was seen before.
 """
 
 from __future__ import annotations
@@ -18,25 +18,32 @@ from typing import Any
 
 import covey
 from covey.budget.ledger.ledger import Ledger
+from covey.budget.ledger.records import Account
+from covey.checks import amount
 from covey.errors import CoveyError, ParameterError
 from covey.files import File
 from covey.fit import slider
 from covey.fit.fit import fit
-from covey.private.owner import OwnersView
+from covey.fit.zones import read_zones
 from covey.private.tables.batches import Batches
 from covey.published.certificate import UNCOVERED
 from covey.studio.alternatives import compare_sites
 from covey.studio.data import Opened, batch_bounds, chosen_columns, declared_box, open_data
 from covey.studio.jobs import Job, Progress
 from covey.studio.ledger_page import ledger_page
+from covey.studio.owner import Owner
+from covey.studio.places import Asked
+from covey.studio.prices import How, certified_levels, how_chosen, levels_for, offers, price_of
 from covey.studio.publications import Publications, complete, files_of
 from covey.studio.refusals import Refusal
+from covey.studio.rehearsal import Rehearsal
 from covey.studio.settings import MOST_K, USUAL_K, Settings
 from covey.studio.uploads import Uploads
-from covey.studio.view import Views, promise
+from covey.studio.view import Views
 from covey.studio.zoning import Drawn, drawn_zones
 
 NO_DATA = "no data is open; upload a file and POST api/open, or start the studio with DATA or --demo"
+NO_LEVEL = "there is no such level; they are 0 to {}"
 NOT_LOOKED = "nothing may be shown before the look: POST api/look with its price"
 
 
@@ -53,14 +60,15 @@ class Studio:
         self.publications = Publications(settings.out)
         self._book: Ledger = settings.ledger or Ledger.memory(person=settings.person.column)
         self._lock = threading.RLock()
-        self._fitting, self._looking = threading.Lock(), threading.Lock()
+        self._fitting = threading.Lock()
         self._data: Opened | None = None
         self._first: Opened | None = None  # what the key of the command line stands for
         self._views: Views | None = None
         self._job: Job | None = None
         self._zones: Drawn | None = None
-        self._owner_on = self._owner_ever = False
-        self._owners_view: OwnersView | None = None
+        self._rehearsal: Rehearsal | None = None
+        self.owner = Owner()
+        self._revision = 0
         if settings.data is not None:
             self._open(settings.data, settings.bounds, settings.name, settings.dataset)
 
@@ -82,8 +90,9 @@ class Studio:
             if self._job is not None and self._job.running:
                 raise Refusal(409, "levels are being computed; wait for them or cancel them first")
             self._known(chosen)
-            self._data, self._views, self._job, self._owners_view = opened, None, None, None
-            self._zones, self._owner_on = zones, False
+            self._data, self._views, self._job, self._zones = opened, None, None, zones
+            self.owner.close()
+            self._revision += 1
             self._first = self._first or opened
 
     def _zones_for(self, opened: Opened) -> Drawn | None:
@@ -93,9 +102,13 @@ class Studio:
                 return drawn_zones(self._zones.document, opened)
         return None if self.settings.zones is None else drawn_zones(self.settings.zones, opened)
 
-    def _key_of(self, data: Opened) -> str | None:
-        """The idempotency key, for what was opened first alone: other rows have levels of their own."""
-        return self.settings.key if data is self._first else None
+    def _key_of(self, data: Opened, levels: Sequence[slider.Level]) -> str | None:
+        """The idempotency key, for what was opened first alone: other rows have levels of their own, and so has each
+        choice of levels."""
+        if self.settings.key is None or data is not self._first:
+            return None
+        part = [] if len(levels) == len(slider.USUAL_LEVELS) else [each.name for each in levels]
+        return ", ".join([self.settings.key, *part])
 
     def _known(self, dataset: str) -> None:
         """A data set of the ledger. One in memory takes any name; a file's totals are made by its keeper, not here."""
@@ -129,76 +142,69 @@ class Studio:
 
     def state(self) -> dict[str, Any]:
         with self._lock:
-            data, views, basemap = self._data, self._views, self.settings.basemap
+            data, views, basemap, account = self._data, self._views, self.settings.basemap, self._account()
             return {
                 "version": covey.__version__,
+                "revision": self._revision,
                 "demo": self.settings.demo,
                 "person": self.settings.people,
                 "data": None if data is None else data.describe(),
-                "levels": [
-                    {"index": i, "name": level.name, "epsilon": level.epsilon, "meaning": self._meaning(i)}
-                    for i, level in enumerate(slider.USUAL_LEVELS)
-                ],
-                "price": self._price(),
+                "offers": offers(account, seen=self.owner.ever, person=str(self.settings.person)),
+                "levels": None if views is None else certified_levels(views.levels, self._how(views)),
+                "price": price_of(account, None if views is None else views.levels.epsilon),
                 "looked": views is not None,
+                "rehearsal": self.settings.public_name or None,
                 "job": None if self._job is None else self._job.describe(),
                 "most_k": MOST_K,
                 "zones": None if self._zones is None else self._zones.document,
                 "basemap": {"kind": basemap.kind, "url": basemap.url},
-                "owner": {"on": self._owner_on, "ever": self._owner_ever, "raw_available": data is not None},
+                "owner": {"on": self.owner.on, "ever": self.owner.ever, "raw_available": data is not None},
                 "ledger": self._book.path is not None,
                 "seeded": self.settings.seed is not None,
             }
 
-    def _meaning(self, level: int) -> str:
-        if self._views is not None:
-            return self._views.levels.meaning(level)
-        return promise(slider.USUAL_LEVELS[level].epsilon, str(self.settings.person))
+    def _account(self) -> Account | None:
+        return None if self._data is None else self._book.datasets().get(self._data.dataset)
 
-    def _price(self) -> dict[str, Any]:
-        account = None if self._data is None else self._book.datasets().get(self._data.dataset)
-        remaining = None if account is None else account.remaining
-        return {
-            "epsilon": slider.price(slider.USUAL_LEVELS),
-            "remaining": None if remaining is None else float(remaining.epsilon),
-            "dataset": None if self._data is None else self._data.dataset,
-        }
-
-    def basemap(self) -> bytes:
-        """The document that was given as a file on the command line."""
-        content = self.settings.basemap.content
-        if content is None:
-            raise Refusal(404, "no base map was given as a file")
-        return content
+    def _how(self, views: Views) -> How:
+        return how_chosen(self._book, views.data.dataset, views.levels, seen=self.owner.ever)
 
     # --- the look -----------------------------------------------------------------------------------------------------
 
-    def look(self, epsilon: float) -> dict[str, Any]:
-        """Pay once and compute all levels on a thread. Who asks meanwhile or again is given the same job."""
+    def look(self, epsilon: float, *, alone: bool = False) -> dict[str, Any]:
+        """Pay once and compute the levels on a thread. Who asks for the same meanwhile or again is given the same job.
+
+        alone : the level of that price, and no other; else all levels up to it.
+        """
+        levels = levels_for(epsilon, alone=alone)
         with self._lock:
             data = self._opened()
-            if self._job is not None and (self._job.running or self._views is not None):
+            if self._job is not None and (self._job.running or self._has(levels)):
                 return self._job.describe()
             if data.domain.dimension not in slider.MOST_PER_AXIS:
                 raise ParameterError("columns", "the slider shows 1 to 4 columns; open fewer, or POST api/releases")
-            price = self._price()
-            if epsilon != price["epsilon"]:
-                raise Refusal(409, f"the price of a look is {price['epsilon']:g}, confirm that", parameter="epsilon")
-            short = price["remaining"] is not None and price["remaining"] < price["epsilon"]
-            if short and self._key_of(data) is None:  # under a key the look may have been paid for already
-                raise Refusal(409, f"the look costs {epsilon:g}, but only {price['remaining']:g} of the budget is left")
             zones = None if self._zones is None else self._zones.zones
-            self._job = Job(lambda progress, cancelled: self._compute(data, zones, progress, cancelled))
+            read_zones(zones, epsilon=amount("epsilon", epsilon), domain=data.domain)
+            left = price_of(self._account())["remaining"]
+            if left is not None and left < epsilon and self._key_of(data, levels) is None:  # a key may have paid before
+                raise Refusal(409, f"the look costs {epsilon:g}, but only {left:g} of the budget is left")
+            self._job = Job(lambda progress, cancelled: self._compute(data, levels, zones, progress, cancelled))
             self._job.start()
             return self._job.describe()
 
-    def _compute(self, data: Opened, zones: Any, progress: Progress, cancelled: Any) -> None:
+    def _has(self, levels: Sequence[slider.Level]) -> bool:
+        return self._views is not None and tuple(levels) == self._views.levels.levels
+
+    def _compute(
+        self, data: Opened, levels: Sequence[slider.Level], zones: Any, progress: Progress, cancelled: Any
+    ) -> None:
         found = slider.fit_levels(
             data.source,
             bounds=data.bounds,
+            levels=levels,
             **data.asked,
             zones=zones,
-            ledger=self._book.with_key(self._key_of(data)),
+            ledger=self._book.with_key(self._key_of(data, levels)),
             dataset=data.dataset,
             random_state=self.settings.seed,
             progress=progress,
@@ -209,6 +215,7 @@ class Studio:
         with self._lock:
             if self._data is data:
                 self._views = views
+                self._revision += 1
 
     def job(self, job: str) -> Job:
         with self._lock:
@@ -223,17 +230,27 @@ class Studio:
                 raise Refusal(409, NOT_LOOKED)
             return self._views
 
-    def level(self, level: int, k: int, objective: str) -> bytes:
-        return self._views_of(level).document(level, k, objective)
+    def rehearsal(self, level: int, rows: int) -> Views:
+        """One level of made-up rows (of the public file, if one was named): nothing is read, nothing is paid."""
+        with self._lock:
+            data, zones = self._opened(), None if self._zones is None else self._zones.zones
+            if level >= len(slider.USUAL_LEVELS):
+                raise Refusal(404, NO_LEVEL.format(len(slider.USUAL_LEVELS) - 1), parameter="level")
+            if self._rehearsal is None or self._rehearsal.asked != (data, rows, zones):
+                self._rehearsal = Rehearsal(data, rows, zones=zones, public=self.settings.public)
+            rehearsal = self._rehearsal
+        return rehearsal.views(level)
 
-    def places(self, level: int, k: int, objective: str) -> dict[str, Any]:
-        return self._views_of(level).places.ask((level, k, objective))
+    def level(self, asked: Asked) -> bytes:
+        return self._views_of(asked[0]).document(asked)
+
+    def places(self, asked: Asked) -> dict[str, Any]:
+        return self._views_of(asked[0]).places.ask(asked)
 
     def _views_of(self, level: int) -> Views:
         views = self.views()
         if level >= len(views.levels.levels):
-            most = len(views.levels.levels) - 1
-            raise Refusal(404, f"there is no such level; they are 0 to {most}", parameter="level")
+            raise Refusal(404, NO_LEVEL.format(len(views.levels.levels) - 1), parameter="level")
         return views
 
     def compare(self, level: int, objective: str, sets: Any, forbidden: Any) -> dict[str, Any]:
@@ -243,54 +260,41 @@ class Studio:
 
     # --- zones, owner -------------------------------------------------------------------------------------------------
 
-    def set_zones(self, zones: dict[str, Any] | None) -> None:
+    def set_zones(self, zones: dict[str, Any] | None, *, revision: int | None = None) -> None:
+        """Zones for the look to come. revision : of the state that the client saw; an older one is refused."""
         with self._lock:
             data = self._opened()
+            if revision is not None and revision != self._revision:
+                raise Refusal(409, "this was changed in another window; look at what there is now, and change that")
             if self._job is not None and (self._job.running or self._views is not None):
                 raise Refusal(409, "zones take part in every level and stand still from the look on")
             self._zones = None if zones is None else drawn_zones(zones, data)
+            self._revision += 1
 
     def set_owner(self, on: bool) -> None:
         with self._lock:
             self._opened()
-            self._owner_on = on
-            self._owner_ever = self._owner_ever or on
-            if not on:
-                self._owners_view = None
+            self.owner.switch(on)
+            self._revision += 1
 
     def owner_centres(self, k: int) -> list[list[float]]:
         """Centres WITHOUT privacy, for the owner's eyes; refused unless the switch is on."""
         with self._lock:
-            data, view = self._opened(), self._owners_view
-            if not self._owner_on:
-                raise Refusal(403, "the owner's view is off; it shows centres without privacy and marks publications")
-        if view is None:
-            view = self._read_for_owner(data)
-        return data.flat(view.nonprivate_centres(k)).tolist()
-
-    def _read_for_owner(self, data: Opened) -> OwnersView:
-        """Read some rows, without holding up the page; who asks meanwhile waits for the same."""
-        with self._looking:
-            with self._lock:
-                if self._owners_view is not None and self._data is data:
-                    return self._owners_view
-            view = OwnersView(data.source, data.domain)
-            with self._lock:
-                if self._data is data and self._owner_on:
-                    self._owners_view = view
-            return view
+            data = self._opened()
+        return data.flat(self.owner.centres(data, k)).tolist()
 
     # --- publish, release, ledger -------------------------------------------------------------------------------------
 
-    def publish(self, level: int, k: int, objective: str, name: str) -> dict[str, Any]:
+    def publish(self, asked: Asked, name: str) -> dict[str, Any]:
         """Write what is on the slider now. It costs nothing more: the look was charged for every level of it."""
         self._not_seeded()
+        level, k, objective, edges = asked
         views = self._views_of(level)
         with self._lock:
-            chosen = "with sight of raw data" if self._owner_ever else "on the slider"
-        coreset = views.levels.coreset(level, chosen=chosen)
-        release = views.levels.release(level, k, objective=objective, chosen=chosen)
-        release = complete(release, coreset, views.places.now((level, k, objective)))
+            how = self._how(views)
+        coreset = views.levels.coreset(level, **how._asdict())
+        release = views.levels.release(level, k, objective=objective, edges=edges, **how._asdict())
+        release = complete(release, coreset, views.places.now(asked))
         entry = self.publications.add(
             release,
             coreset,
@@ -307,7 +311,7 @@ class Studio:
                 "epsilon": certificate.epsilon,
                 "delta": certificate.delta,
                 "statement": certificate.statement,
-                "chosen": chosen,
+                "chosen": how.chosen,
             },
         }
 
@@ -316,7 +320,7 @@ class Studio:
         self._not_seeded()
         with self._lock:
             data, zones = self._opened(), None if self._zones is None else self._zones.zones
-            seen = self._owner_ever
+            seen = self.owner.ever
         if not self._fitting.acquire(blocking=False):
             raise Refusal(429, "another release is being computed; ask again in a moment", retry=1)
         try:

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.fit.slider import LevelSet
-from covey.published.levels.words import anyone
+from covey.published.certificate import factor_of
+from covey.published.levels.words import SLIDER, anyone
 from covey.published.release import Release
 from covey.published.report import heaviest_first
 from covey.published.sentences import not_told, words_of
 from covey.studio.data import Opened
-from covey.studio.places import Places
+from covey.studio.places import Asked, Places
 
 KEPT = 128  # answers kept, as JSON
 MOST_POINTS = 20_000  # drawn; the heaviest of more
@@ -26,9 +27,9 @@ DIGITS = 7  # of a coordinate, in units of its range
 
 def promise(epsilon: float, person: str) -> str:
     """What a level promises, before anybody has looked: from its epsilon alone."""
-    factor = math.ceil(math.exp(epsilon) * 100) / 100
     return (
-        f"Whether {anyone(person)} is in the data changes the chance of any result by a factor of at most {factor:g}."
+        f"Whether {anyone(person)} is in the data changes the chance of any result by a factor of at most "
+        f"{factor_of(epsilon)}."
     )
 
 
@@ -39,14 +40,13 @@ class Views:
         self.levels, self.data = levels, data
         self.places = Places(levels)
         self._lock = threading.Lock()
-        self._answers: OrderedDict[tuple[int, int, str], bytes] = OrderedDict()
+        self._answers: OrderedDict[Asked, bytes] = OrderedDict()
         self._points: dict[int, dict[str, Any]] = {}
 
-    def document(self, level: int, k: int, objective: str) -> bytes:
-        key = (level, k, objective)
+    def document(self, key: Asked) -> bytes:
         with self._lock:  # one at a time: whoever asks for the same meanwhile finds it made
             if key not in self._answers:
-                self._answers[key] = msgspec.json.encode(self._draw(level, k, objective))
+                self._answers[key] = msgspec.json.encode(self._draw(*key))
                 while len(self._answers) > KEPT:
                     self._answers.popitem(last=False)
             self._answers.move_to_end(key)
@@ -55,13 +55,14 @@ class Views:
     def draw_all(self, k: int) -> None:
         """Make every level ready for the first look."""
         for level in range(len(self.levels.levels)):
-            self.document(level, k, "k-means")
+            self.document((level, k, "k-means", True))
 
-    def _draw(self, level: int, k: int, objective: str) -> dict[str, Any]:
+    def _draw(self, level: int, k: int, objective: str, edges: bool) -> dict[str, Any]:
         chosen = self.levels.levels[level]
-        release = self.levels.release(level, k, objective=objective, chosen="on the slider")
+        release = self.levels.release(level, k, objective=objective, edges=edges, chosen=SLIDER)
         if level not in self._points:
             self._points[level] = self._drawn_points(level)
+        share = release.rows_outside
         return {
             "level": level,
             "name": chosen.name,
@@ -73,18 +74,26 @@ class Views:
             "regions": regions(release, self.data),
             "errors": release.errors,
             "not_told": not_told(release),
-            "words": words_of(release, [str(i + 1) for i in range(k)]),
+            "words": words_of(release, [f"{{{i}}}" for i in range(k)]),  # the page puts its numbers there
+            "edges": edges,
+            "outside": None if share is None or not share.matters else share._asdict(),
             "expected": self.levels.expected(level),
             "meaning": self.levels.meaning(level),
         }
 
     def _drawn_points(self, level: int) -> dict[str, Any]:
-        coreset = self.levels.coreset(level)
+        coreset, stands = self.levels.coreset(level), self.levels.boxes(level).stands
         heaviest = heaviest_first(coreset.weights, MOST_POINTS)
         points = rounded(self.data.flat(coreset.points)[heaviest], self.data)
+        boxes = coreset.cells if coreset.cells is not None else np.zeros_like(coreset.points)
+        sides, side = np.unique(self.data.flat(boxes)[heaviest], axis=0, return_inverse=True)
         return {
             "points": msgspec.Raw(msgspec.json.encode(points.tolist())),
             "weights": msgspec.Raw(msgspec.json.encode(np.round(coreset.weights[heaviest], 2).tolist())),
+            "sides": sides.tolist(),
+            "side": msgspec.Raw(msgspec.json.encode(side.reshape(-1).tolist())),
+            "stands": msgspec.Raw(msgspec.json.encode(stands[heaviest].astype(int).tolist())),
+            "edge": msgspec.Raw(msgspec.json.encode(self.levels.at_edge(level)[heaviest].astype(int).tolist())),
             "size": len(coreset),
         }
 

@@ -395,6 +395,21 @@ MUTANTS = (
         killer=CHECKS + "test_levels_are_a_chain_and_each_has_its_own_scale",
     ),
     mutant(
+        "in-advance-though-seen",
+        "a level is said to be chosen in advance after another release of its data was seen",
+        "studio.prices:how_chosen",
+        {"if charges > 1 else None": "if charges > 99 else None"},
+        killer="unit/studio/test_studio_rehearsal.py"
+        "::test_in_advance_is_said_only_where_nothing_of_the_data_set_was_seen_before[a look]",
+    ),
+    mutant(
+        "others-not-added",
+        "a level that was chosen after other releases is certified as if there were none",
+        "published.levels.words:choice",
+        {"float_at_least(exactly(epsilon) + others)": "float_at_least(exactly(epsilon))"},
+        killer="unit/fit/test_levels.py::test_after_other_releases_the_certificate_states_the_sum_of_all",
+    ),
+    mutant(
         "slider-charged-for-the-first",
         "a look at all levels is charged as the most private one",
         "noise.chain:ChainedLaplace.event",

@@ -3,14 +3,18 @@
 import json
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import covey
 from covey import Box, BudgetError, FormatError, LedgerError, ParameterError, Release
+from covey.budget.accounting.accountant import Cost
 from covey.budget.accounting.plan import Plan, Reserve
 from covey.budget.accounting.promise import Promise
+from covey.cli.demo import BOX, make_city
+from covey.fit.rehearse import rehearse_level
 from covey.fit.slider import USUAL_LEVELS, Cancelled, Level, LevelSet, fine_side, fit_levels, price
 from covey.noise.chain import ChainedLaplace
 from covey.noise.source import SeededSource
@@ -129,7 +133,7 @@ def test_the_counts_of_a_level_have_the_noise_of_its_epsilon(level):
 
 
 def test_the_certificate_says_how_the_level_was_chosen(levels):
-    alone, slider, raw = (levels.release(1, 3, chosen=chosen).certificate for chosen in CHOICES)
+    alone, slider, raw = (levels.release(1, 3, chosen=chosen).certificate for chosen in CHOICES[:3])
     assert (alone.epsilon, slider.epsilon, raw.epsilon) == (0.25, 2.0, 2.0)
     assert raw.parameters["choice"] == NOT_COVERED == "level chosen with sight of raw data: the choice is not covered"
     assert "the choice is not covered" in raw.statement
@@ -138,6 +142,52 @@ def test_the_certificate_says_how_the_level_was_chosen(levels):
     assert {each.parameters["level"] for each in (alone, slider, raw)} == {"very private"}
     assert levels.coreset(1, chosen="on the slider").certificate.epsilon == 2.0
     assert levels.certificate.epsilon == levels.epsilon == price() == 2.0
+
+
+def test_after_other_releases_the_certificate_states_the_sum_of_all(levels, rows):
+    together = Cost(Fraction(7, 2), Fraction(1, 10**6))
+    later = levels.release(1, 3, chosen="after other releases", together=together).certificate
+    assert (later.epsilon, later.delta) == (3.5, 1e-6)
+    assert "the sum of all of them" in later.statement
+    raw = levels.release(1, 3, chosen="with sight of raw data", together=together).certificate
+    assert (raw.epsilon, raw.parameters["choice"]) == (3.5, NOT_COVERED)
+    for chosen, given in (("after other releases", None), ("in advance", together)):
+        with pytest.raises(ParameterError, match="together"):
+            levels.release(1, 3, chosen=chosen, together=given)
+    zoned = fit_levels(rows, bounds=BOUNDS, zones=HOME, random_state=1)
+    (zone,) = zoned.coreset(4, chosen="after other releases", together=together).certificate.parameters["zones"]
+    assert zone["epsilon"] == pytest.approx(0.3 + 1.5), "others may have cost rows in zones as much as all rows"
+
+
+def test_one_level_alone_that_was_chosen_in_advance_says_that_there_is_no_other(rows):
+    alone = fit_levels(rows, bounds=BOUNDS, levels=[("balanced", 0.5)], random_state=1)
+    assert alone.release(0, 3, chosen="in advance").certificate.epsilon == alone.epsilon == 0.5
+    assert "no other level was made" in alone.release(0, 3, chosen="in advance").certificate.statement
+
+
+def test_boxes_at_the_edge_can_be_left_out_of_the_centres_and_still_count():
+    rng = np.random.default_rng(3)
+    inside, outside = (
+        rng.normal(0.4, 0.03, (4000, 2)),
+        np.column_stack([np.full(2000, 9.0), rng.normal(0.5, 0.05, 2000)]),
+    )
+    levels = fit_levels(np.concatenate([inside, outside]), bounds=covey.Box((0, 1), (0, 1)), random_state=1)
+    assert 0 < levels.at_edge(4).sum() < len(levels.boxes(4).points)
+    with_edge, without = (np.array(levels.release(4, 2, edges=edges).centres) for edges in (True, False))
+    assert with_edge[:, 0].max() > 0.95
+    assert without[:, 0].max() < 0.7
+    release = levels.release(4, 2, edges=False)
+    assert release.certificate.parameters["edges"] is False
+    assert sum(release.sizes) == pytest.approx(6000, rel=0.05), "sizes count every row"
+    assert rehearse_level(levels, 4, 2, edges=False) is not None
+
+
+def test_a_less_private_level_never_shows_less():
+    """So many places that a level with few boxes would have to leave some out."""
+    levels = fit_levels(make_city(200_000), bounds=BOX, random_state=1)
+    told = [levels.expected(i) for i in range(len(USUAL_LEVELS))]
+    assert all(a["points"] < b["points"] for a, b in pairwise(told))
+    assert all(a["cell_size"] >= b["cell_size"] for a, b in pairwise(told))
 
 
 def test_a_release_of_a_level_is_a_release(levels, tmp_path):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from covey import Box, Ledger
+from covey.budget.accounting.accountant import Cost
 from covey.errors import FormatError, ParameterError
 from covey.fit import slider
 from covey.noise.chain import ChainedLaplace
@@ -77,15 +78,16 @@ def test_a_file_cannot_speak_for_the_choice():
     assert (found.parameters["level"], found.parameters["k"]) == ("very private", 2)
 
 
-def test_all_three_ways_of_choosing_stay_honest_after_a_file(tmp_path):
+def test_all_ways_of_choosing_stay_honest_after_a_file(tmp_path):
     zones = [(Box((0, 0.5), (0, 0.5)), 0.3)]
     found = slider.fit_levels(ROWS, bounds=UNIT, zones=zones, random_state=1, per_axis=4)
     found.save(tmp_path / "levels.json")
     back = slider.LevelSet.load(tmp_path / "levels.json")
     for level, (_, epsilon) in enumerate(slider.USUAL_LEVELS):
         for chosen in slider.CHOICES:
-            one = back.release(level, 2, chosen=chosen).certificate
-            assert one == found.release(level, 2, chosen=chosen).certificate
+            how = {"chosen": chosen, "together": Cost(Fraction(2)) if chosen == "after other releases" else None}
+            one = back.release(level, 2, **how).certificate
+            assert one == found.release(level, 2, **how).certificate
             assert one.seeded
             assert one.epsilon == (epsilon if chosen == "in advance" else 2.0)
             assert one.parameters["chosen"] == chosen

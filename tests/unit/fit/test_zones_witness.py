@@ -192,7 +192,7 @@ def releases():
     yield PrivateCoreset(**asked).fit(ROWS).coreset_.certificate
     found = fit_levels(ROWS, bounds=SQUARE, zones=TOLD, random_state=1, per_axis=4)
     for level in range(len(found.levels)):
-        for chosen in CHOICES:
+        for chosen in CHOICES[:3]:  # the fourth adds what other releases cost
             yield found.release(level, 2, chosen=chosen).certificate
 
 

@@ -56,7 +56,7 @@ def test_before_the_look_and_beyond_the_slider_there_are_none(looked, tmp_path):
 def test_a_later_wish_ends_an_earlier_one_and_what_fails_is_said(looked, monkeypatch):
     asked = []
 
-    def slow(levels, level, k, objective, *, step):
+    def slow(levels, level, k, objective, *, edges, step):
         asked.append(level)
         if level == 4:
             raise ValueError("no such thing")
@@ -66,13 +66,13 @@ def test_a_later_wish_ends_an_earlier_one_and_what_fails_is_said(looked, monkeyp
 
     monkeypatch.setattr(places_module, "rehearse_level", slow)
     own = Places(looked.studio.views().levels)
-    assert own.ask((1, 2, "k-means")) == own.ask((1, 2, "k-means")) == {"state": "running"}
+    assert own.ask((1, 2, "k-means", True)) == own.ask((1, 2, "k-means", True)) == {"state": "running"}
     first = own._job[1]
-    own.ask((4, 2, "k-means"))
+    own.ask((4, 2, "k-means", True))
     first.wait(60)
     assert first.describe()["state"] == "cancelled"
     own._job[1].wait(60)
-    assert own.ask((4, 2, "k-means")) == {"state": "failed"}
+    assert own.ask((4, 2, "k-means", True)) == {"state": "failed"}
     assert sorted(asked) == [1, 4]
 
 

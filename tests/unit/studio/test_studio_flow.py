@@ -66,9 +66,10 @@ def test_the_state_before_the_look(tmp_path):
     assert state["data"]["columns"] == ["lon", "lat"]
     assert state["data"]["geographic"]
     assert state["data"]["bounds"] == {"lower": [-74.1, 40.7], "upper": [-73.9, 40.9]}
-    assert [each["name"] for each in state["levels"]] == [each.name for each in slider.USUAL_LEVELS]
-    assert all("factor of at most" in each["meaning"] for each in state["levels"])
-    assert state["price"] == {"epsilon": PRICE, "remaining": None, "dataset": "data"}
+    assert [each["name"] for each in state["offers"]] == [each.name for each in slider.USUAL_LEVELS]
+    assert all("factor of at most" in each["meaning"] for each in state["offers"])
+    assert state["levels"] is None
+    assert state["price"] == {"epsilon": PRICE, "remaining": None, "spent": 0.0, "dataset": "data"}
     assert (state["looked"], state["job"], state["zones"], state["ledger"]) == (False, None, None, False)
     assert state["owner"] == {"on": False, "ever": False, "raw_available": True}
     assert state["basemap"]["kind"] == "bundled"
@@ -90,7 +91,8 @@ def test_nothing_is_shown_before_the_look_was_paid(tmp_path):
 @pytest.mark.parametrize(
     ("body", "status"),
     [
-        ({"confirm": True, "epsilon": 1.0}, 409),
+        ({"confirm": True, "epsilon": 1.5}, 409),
+        ({"confirm": True, "epsilon": 1.5, "alone": True}, 409),
         ({"confirm": False, "epsilon": PRICE}, 422),
         ({"epsilon": PRICE}, 422),
         ({"confirm": True}, 422),
@@ -333,6 +335,17 @@ def test_zones_can_be_removed_before_the_look_and_given_on_the_command_line(tmp_
     studio = asking(tmp_path, zones=HOME)
     assert studio.get("api/state").json()["zones"]["features"]
     assert studio.ask("DELETE", "api/zones").json()["zones"] is None
+
+
+def test_zones_of_a_window_that_has_not_seen_the_last_ones_are_refused(tmp_path):
+    studio = asking(tmp_path)
+    seen = studio.get("api/state").json()["revision"]
+    assert studio.ask("PUT", f"api/zones?revision={seen}", json=HOME).json()["revision"] > seen
+    for method in ("PUT", "DELETE"):
+        stale = studio.ask(method, f"api/zones?revision={seen}", **({"json": HOME} if method == "PUT" else {}))
+        assert stale.status_code == 409
+        assert "another window" in stale.json()["error"]["message"]
+    assert studio.get("api/state").json()["zones"]["features"]
 
 
 def with_epsilon(value) -> dict:

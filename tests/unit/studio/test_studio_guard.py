@@ -77,6 +77,15 @@ def test_a_wrong_token_opens_no_route(small, token):
             refused(answer, 403, "token")
 
 
+def test_a_bare_address_shows_a_person_a_page_and_a_program_json(small):
+    for accept, kind in (("text/html,*/*", "text/html"), ("*/*", "application/json")):
+        answer = small.client.get("/", headers={"Accept": accept})
+        assert answer.status_code == 403
+        assert answer.headers["content-type"].startswith(kind)
+        assert "use the whole address" in answer.text
+        assert small.settings.token not in answer.text
+
+
 def test_no_token_at_all_opens_nothing(small):
     for path in ("/", "/docs", "/openapi.json", "/api/state", f"//{TOKEN}/api/state", f"/x/../{TOKEN}", f"/{TOKEN}"):
         refused(small.client.get(path), 403, "token")

@@ -37,7 +37,7 @@ def test_every_promise_is_to_people(studio):
     before = studio.get("api/state").json()
     assert before["data"]["columns"] == ["lon", "lat"]
     assert before["person"] == {"column": "driver", "rows": 3}
-    assert all(WHO in each["meaning"] for each in before["levels"])
+    assert all(WHO in each["meaning"] for each in before["offers"])
     studio.look()
     assert all(WHO in each["meaning"] for each in studio.get("api/state").json()["levels"])
     assert studio.studio.views().levels.rows_per_person == 3

@@ -8,10 +8,12 @@ import pickle
 import pytest
 
 from covey.errors import DataError, FormatError, ParameterError
+from covey.studio.app import page_files
 from covey.studio.guard import Bucket, content_policy
 from covey.studio.serve import listen, read_basemap
 from covey.studio.settings import Settings, new_token
 from covey.studio.uploads import shown_name, sniff
+from studio_client import asking
 
 # --- guard and settings -----------------------------------------------------------------------------------------------
 
@@ -123,3 +125,24 @@ def test_a_clients_name_is_text_only():
     assert shown_name("C:\\x\\trips.csv") == "trips.csv"
     assert shown_name("\x00\n") == "upload"
     assert len(shown_name("a" * 1000)) == 120
+
+
+def test_a_file_of_tiles_is_served_by_ranges_and_assets_are_kept_and_compressed(tmp_path):
+    file = tmp_path / "city.pmtiles"
+    file.write_bytes(b"PMTiles\x03" + bytes(range(100)))
+    studio = asking(tmp_path, data=None, basemap=read_basemap(str(file)))
+    assert studio.get("api/state").json()["basemap"] == {"kind": "pmtiles", "url": "api/basemap"}
+    part = studio.get("api/basemap", headers={"Range": "bytes=8-11"})
+    assert (part.status_code, part.content) == (206, bytes(range(4)))
+    assert part.headers["cache-control"] == "no-store"
+    file.with_name("wrong.pmtiles").write_bytes(b"PMTiles\x02")
+    with pytest.raises(FormatError, match="version 3"):
+        read_basemap(str(file.with_name("wrong.pmtiles")))
+    with pytest.raises(DataError, match="cannot read"):
+        read_basemap(str(tmp_path / "none.pmtiles"))
+    if "assets/versions.json" in page_files():
+        asset = studio.get("assets/versions.json", headers={"Accept-Encoding": "gzip"})
+        assert asset.headers["content-encoding"] == "gzip"
+        assert "immutable" in asset.headers["cache-control"]
+        assert "maplibre-gl" in asset.json()
+    assert studio.get("index.html").headers["cache-control"] == "no-store"

@@ -260,7 +260,7 @@ class CappedTable(Table):
             yield partial(values.__getitem__, (slice(None), block))
 
     def _same(self, columns: Sequence[str] | None) -> None:
-        if tuple(columns or ()) != tuple(self._domain.columns or ()):
+        if self.names is not None and tuple(columns or ()) != tuple(self._domain.columns or ()):
             raise ParameterError("columns", "must be those whose rows were counted")
 
 

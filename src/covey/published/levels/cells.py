@@ -23,8 +23,10 @@ from covey.post.starts import plus_plus
 Floats = NDArray[np.float64]
 STRICTNESS = 1.0  # times the largest noise that all boxes of a size have among them: more is worth cutting for
 LEAF_STRICTNESS = 0.8  # times the largest noise that the boxes which are left have among them: more stands out
-MOST_BOXES = 2048  # that stand out: with more, boxes are cut for heavier ones only, so that a level is quickly drawn
-_STRICTER = 1.4
+MOST_BOXES = 3072  # that stand out: with more, boxes are cut for heavier ones only, so that a level is quickly drawn
+_HALF = 0.12  # the epsilon at which half as many may: a less private level shows more, however many rows there are
+NARROW = 1 / 16  # of the cube: a wider box at the edge holds more than the rows that were moved there
+_STRICTER = 1.04
 _STARTS, _BUCKETS = 5, 512  # of the search: a slider waits for it
 
 
@@ -62,6 +64,11 @@ def _spread(values: NDArray[np.bool_]) -> NDArray[np.bool_]:
     for axis in range(values.ndim):
         values = np.repeat(values, 2, axis=axis)
     return values
+
+
+def most_boxes(strength: float) -> int:
+    """How many boxes of a level may stand out, by the epsilon of its own noise: it ascends from level to level."""
+    return max(1, round(MOST_BOXES * strength / (strength + _HALF)))
 
 
 def boxes_of(fine: Layer, *, whole: float, whole_variance: float, most: int = MOST_BOXES) -> CountedBoxes:
@@ -108,6 +115,12 @@ def _found(layer: Layer, there: NDArray[np.bool_], thresholds: Floats) -> tuple[
     variances, least = layer.variances[there], thresholds[there]
     scales = np.maximum(layer.widest[there], variances / least)  # of a sum: its tail beyond the threshold is lighter
     return points, np.full(points.shape, 2 / per_axis), layer.counts[there], variances, least, scales
+
+
+def at_edge(boxes: CountedBoxes, reach: Floats) -> NDArray[np.bool_]:
+    """The narrow boxes at the edge of the domain: what lies outside the bounds was moved into them."""
+    touches = (np.abs(boxes.points) + boxes.widths / 2 >= reach * (1 - 1e-9)).any(axis=1)
+    return np.asarray(touches & (boxes.widths.min(axis=1) <= NARROW))
 
 
 def quick_clusters(points: Floats, weights: Floats, k: int, objective: str) -> Floats:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from covey.budget.accounting.accountant import Cost
 from covey.checks import amount, whole_number
 from covey.errors import ParameterError
 from covey.post.distances import add_up
@@ -22,8 +23,8 @@ from covey.public import Domain
 from covey.published.certificate import Certificate
 from covey.published.coreset.coreset import Coreset
 from covey.published.errors import BoxNoise, Known, from_boxes
-from covey.published.levels.cells import Layer, boxes_of, quick_clusters
-from covey.published.levels.words import choice, expected, meaning
+from covey.published.levels.cells import Layer, at_edge, boxes_of, most_boxes, quick_clusters
+from covey.published.levels.words import SLIDER, choice, expected, meaning
 from covey.published.release import Release
 from covey.published.ways import Unit
 
@@ -119,7 +120,8 @@ class LevelSet:
             add_up(self.cells, laplace_variance(scale) / self.rates**2, cells).reshape(shape),
             widest.reshape(shape),
         )
-        found = boxes_of(fine, whole=self.rows(level), whole_variance=self.rows_variance(level))
+        whole, variance = self.rows(level), self.rows_variance(level)
+        found = boxes_of(fine, whole=whole, whole_variance=variance, most=most_boxes(strength))
         return found if self.domain.scale is None else found.within(self.domain.reach)
 
     @property
@@ -137,8 +139,11 @@ class LevelSet:
             return float((self.rates**-2.0).sum()) * laplace_variance(1 / float(self.strength(level)))
         return 2 * laplace_variance(1 / float(self.rows_epsilon))  # rows inside and outside the bounds
 
-    def coreset(self, level: int, *, chosen: str = "on the slider") -> Coreset:
-        """The boxes of a level as weighted points in the units of the data, with the noise of their counts."""
+    def coreset(self, level: int, *, chosen: str = SLIDER, together: Cost | None = None) -> Coreset:
+        """The boxes of a level as weighted points in the units of the data, with the noise of their counts.
+
+        chosen, together : as for `release`.
+        """
         boxes, half = self.boxes(level), self.domain.unit
         return Coreset(
             boxes.points * half + np.array(self.domain.middle),
@@ -146,47 +151,66 @@ class LevelSet:
             cells=boxes.widths * half,
             noise=None if self.zoned else BoxNoise.of(boxes),
             columns=self.columns,
-            certificate=self._certificate(level, chosen),
+            certificate=self._certificate(level, chosen, together),
         )
 
-    def release(self, level: int, k: int, *, objective: str = "k-means", chosen: str = "on the slider") -> Release:
+    def release(
+        self,
+        level: int,
+        k: int,
+        *,
+        objective: str = "k-means",
+        edges: bool = True,
+        chosen: str = SLIDER,
+        together: Cost | None = None,
+    ) -> Release:
         """k centres of a level with their noisy sizes. Free, for every level, k and objective.
 
+        edges : whether narrow boxes at the edge of the bounds, to which rows outside were moved, help to find the
+        centres. Sizes count their rows in any case.
         chosen : how you came to this level; the certificate says so and promises accordingly. "in advance": without
         looking at any level, so the level's own epsilon holds. "on the slider": the least private level's holds.
-        "with sight of raw data": that too, and the choice itself is not covered.
+        "with sight of raw data": that too, and the choice itself is not covered. "after other releases" of the same
+        data: the sum of all of them, `together`, which the ledger knows (`datasets()[name].spent`).
         """
-        centres, _ = self.clusters(level, k, objective=objective)
-        known = self.known(level, k, objective=objective)
-        notes = {"not_told": known.not_told} if known.not_told else {}
+        centres, _ = self.clusters(level, k, objective=objective, edges=edges)
+        known = self.known(level, k, objective=objective, edges=edges)
+        notes: dict[str, Any] = {"not_told": known.not_told} if known.not_told else {}
+        notes |= {} if edges else {"edges": False}
         return Release(
             objective=objective,
             columns=list(self.columns),
             centres=(centres * self.domain.unit + np.array(self.domain.middle)).tolist(),
             sizes=known.sizes.tolist(),
-            certificate=self._certificate(level, chosen, k=k, **notes),
+            certificate=self._certificate(level, chosen, together, k=k, **notes),
             errors=known.errors,
         )
 
-    def clusters(self, level: int, k: int, *, objective: str = "k-means") -> tuple[Floats, Floats]:
+    def clusters(self, level: int, k: int, *, objective: str = "k-means", edges: bool = True) -> tuple[Floats, Floats]:
         """Centres in the cube [-1, 1]^d and the noisy number of rows nearest to each."""
         number = whole_number("k", k, least=1, most=1_000)
         if objective not in ("k-means", "k-median"):
             raise ParameterError("objective", "must be 'k-means' or 'k-median'")
-        place = self._index(level)
-        return self._once((place, number, objective), lambda: self._clusters(place, number, objective))
+        key = (self._index(level), number, objective, edges)
+        return self._once(key, lambda: self._clusters(*key))
 
-    def _clusters(self, level: int, k: int, objective: str) -> tuple[Floats, Floats]:
+    def _clusters(self, level: int, k: int, objective: str, edges: bool) -> tuple[Floats, Floats]:
         boxes = self.boxes(level)
-        centres = quick_clusters(boxes.points[boxes.stands], boxes.counts[boxes.stands], k, objective)
+        inner = boxes.stands & ~self.at_edge(level)
+        taken = boxes.stands if edges or not inner.any() else inner
+        centres = quick_clusters(boxes.points[taken], boxes.counts[taken], k, objective)
         return centres, cluster_sizes(boxes, centres).sizes
 
-    def known(self, level: int, k: int, *, objective: str = "k-means") -> Known:
+    def at_edge(self, level: int) -> NDArray[np.bool_]:
+        """Which boxes of a level are narrow and lie at the edge of the bounds."""
+        return at_edge(self.boxes(level), self.domain.reach)
+
+    def known(self, level: int, k: int, *, objective: str = "k-means", edges: bool = True) -> Known:
         """The sizes of a level's clusters with their errors, and what cannot be told."""
-        centres, sizes = self.clusters(level, k, objective=objective)
+        centres, sizes = self.clusters(level, k, objective=objective, edges=edges)
         if self.zoned:
             return Known(sizes, None, {"errors": ZONED})
-        key = ("known", self._index(level), len(centres), objective)
+        key = ("known", self._index(level), len(centres), objective, edges)
         unit = Unit.of(self.columns, self.domain.middle, self.domain.unit, self.domain.reach)
         return self._once(key, lambda: from_boxes(self.boxes(level), centres, unit, objective))
 
@@ -219,5 +243,5 @@ class LevelSet:
             self._known[key] = work()
         return self._known[key]
 
-    def _certificate(self, level: int, chosen: str, **notes: Any) -> Certificate:
-        return choice(self, self._index(level), chosen, notes)
+    def _certificate(self, level: int, chosen: str, together: Cost | None, **notes: Any) -> Certificate:
+        return choice(self, self._index(level), chosen, notes, together)

@@ -13,39 +13,59 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
+from covey.budget.accounting.accountant import Cost
 from covey.errors import ParameterError
-from covey.events import float_at_least
+from covey.events import exactly, float_at_least
 from covey.geo.geojson import METRES, find_axes
 from covey.post.tails import tail_of_two
 from covey.public import Person
-from covey.published.certificate import UNCOVERED, Certificate, in_full
+from covey.published.certificate import UNCOVERED, Certificate, factor_of, in_full
 from covey.published.sentences import length
 from covey.text import plain
 
 if TYPE_CHECKING:
     from covey.published.levels.levels import LevelSet
 
-ALONE, SLIDER, RAW = CHOICES = ("in advance", "on the slider", "with sight of raw data")
+ALONE, SLIDER, RAW, LATER = CHOICES = (
+    "in advance",
+    "on the slider",
+    "with sight of raw data",
+    "after other releases",
+)
 NOT_COVERED = f"level chosen with sight of raw data: {UNCOVERED}"
-_UP, _SHORT = (Context(prec=digits, rounding=ROUND_CEILING) for digits in (60, 3))
+_UP = Context(prec=60, rounding=ROUND_CEILING)
 
 
-def choice(found: LevelSet, level: int, chosen: str, notes: dict[str, Any]) -> Certificate:
-    """The promise of a level, which depends on how it was chosen."""
+def choice(
+    found: LevelSet, level: int, chosen: str, notes: dict[str, Any], together: Cost | None = None
+) -> Certificate:
+    """The promise of a level, which depends on how it was chosen.
+
+    together : what this and all other releases of the same data cost, where there were others to choose by.
+    """
     if chosen not in CHOICES:
         raise ParameterError("chosen", f"must be one of {', '.join(map(repr, CHOICES))}")
+    if (chosen == LATER) > (together is not None) or (chosen == ALONE) > (together is None):
+        raise ParameterError("together", f"what all releases cost is told for {LATER!r}, and never for {ALONE!r}")
     whole, own = found.certificate, found.levels[level]
     epsilon = own.epsilon if chosen == ALONE else whole.epsilon
-    told = {"level": own.name, "chosen": chosen, "choice": _sentence(chosen, own.epsilon, whole.epsilon)}
+    others = Fraction(0) if together is None else max(Fraction(0), together.epsilon - exactly(whole.epsilon))
+    amounts = {"epsilon": float_at_least(exactly(epsilon) + others)}
+    amounts |= {} if together is None else {"delta": float_at_least(together.delta)}
+    sentence = _sentence(chosen, own.epsilon, whole.epsilon, alone=len(found.levels) == 1)
+    told = {"level": own.name, "chosen": chosen, "choice": sentence}
     parameters = {**whole.parameters, **notes, **told, "epsilon_of_all_levels": whole.epsilon}
-    if "zones" in parameters:
+    if "zones" in parameters:  # other releases cost rows in zones at most what they cost all rows
         parameters["zones"] = [
-            {**zone, "epsilon": min(zone["epsilon"], weaker(zone["rate"], epsilon))} for zone in parameters["zones"]
+            {**zone, "epsilon": float_at_least(exactly(min(zone["epsilon"], weaker(zone["rate"], epsilon))) + others)}
+            for zone in parameters["zones"]
         ]
-    return msgspec.structs.replace(whole, epsilon=epsilon, parameters=parameters)
+    return msgspec.structs.replace(whole, **amounts, parameters=parameters)
 
 
-def _sentence(chosen: str, own: float, whole: float) -> str:
+def _sentence(chosen: str, own: float, whole: float, *, alone: bool) -> str:
+    if chosen == ALONE and alone:
+        return "level chosen and paid for before anything of the data was seen: no other level was made of it"
     if chosen == ALONE:
         return (
             f"level chosen without looking at the data: its own epsilon, {in_full(own)}, holds for everyone who sees "
@@ -53,6 +73,8 @@ def _sentence(chosen: str, own: float, whole: float) -> str:
         )
     if chosen == SLIDER:
         return "level chosen by looking at the slider: the promise is that of the least private level shown"
+    if chosen == LATER:
+        return "level chosen after other releases of the same data: the promise is the sum of all of them"
     return NOT_COVERED
 
 
@@ -108,7 +130,6 @@ def _in_words(found: LevelSet, widths: list[float]) -> str:
 def meaning(found: LevelSet, level: int) -> str:
     """One or two plain sentences."""
     own = found.levels[level]
-    factor = _SHORT.create_decimal(_UP.next_plus(_UP.exp(Decimal(str(own.epsilon)))))  # exp rounds to the nearest
     numbers = expected(found, level)
     size = _in_words(found, numbers["cell_size"])
     seen = (
@@ -119,7 +140,7 @@ def meaning(found: LevelSet, level: int) -> str:
     )
     return (
         f"{seen} Whether {anyone(found.certificate.person)} is in the data changes the chance of what is shown by a "
-        f"factor of at most {factor:.3g}."
+        f"factor of at most {factor_of(own.epsilon)}."
     )
 
 

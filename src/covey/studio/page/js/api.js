@@ -31,15 +31,16 @@ const query = (values) => new URLSearchParams(values).toString();
 
 export const api = {
   state: () => ask("api/state"),
-  look: (epsilon) => change("POST", "api/look", { confirm: true, epsilon }),
+  look: (epsilon, alone) => change("POST", "api/look", { confirm: true, epsilon, alone }),
   job: (id) => ask(`api/job/${encodeURIComponent(id)}`),
   cancel: (id) => change("DELETE", `api/job/${encodeURIComponent(id)}`),
-  level: (level, k, objective) => ask(`api/levels/${level}?${query({ k, objective })}`),
-  places: (level, k, objective) => ask(`api/places/${level}?${query({ k, objective })}`),
+  /** rows : how many made-up ones to rehearse on; null for the data. */
+  level: (rows, level, k, objective, edges) => ask(rows === null ? `api/levels/${level}?${query({ k, objective, edges })}` : `api/rehearsal/${level}?${query({ k, objective, edges, rows })}`),
+  places: (rows, level, k, objective, edges) => ask(rows === null ? `api/places/${level}?${query({ k, objective, edges })}` : `api/rehearsal/${level}/places?${query({ k, objective, edges, rows })}`),
   owner: (on) => change("POST", "api/owner", { on }),
   ownerCentres: (k) => ask(`api/owner/centres?${query({ k })}`),
-  setZones: (zones) => change("PUT", "api/zones", zones),
-  clearZones: () => change("DELETE", "api/zones"),
+  setZones: (zones, revision) => change("PUT", `api/zones?${query({ revision })}`, zones),
+  clearZones: (revision) => change("DELETE", `api/zones?${query({ revision })}`),
   alternatives: (body) => change("POST", "api/alternatives", body),
   publish: (body) => change("POST", "api/publish", body),
   publications: () => ask("api/publications"),

@@ -7,6 +7,7 @@ const EMPTY = { type: "FeatureCollection", features: [] };
 const STATES = [-180, 13, -64, 72]; // where the outlines of the United States are worth loading
 const FONT = ["system-ui", "Noto Sans", "DejaVu Sans", "sans-serif"];
 
+const WITH_PLACES = 3; // layouts of the assets from this one on hold names of places
 const WORLD = "world/countries.json";
 export const isWide = ([west, south, east, north]) => Math.max(east - west, north - south) > 15;
 
@@ -75,8 +76,53 @@ export function bundledStyle(bounds, { dark, own = null, demo = false }) {
       layers.push(names(`${name}-names`, `${name}-names`, colours, size, { minzoom }));
     }
   }
+  if (!demo && !isWide(bounds)) addPlaces(sources, layers, colours);
   if (demo) addCity(sources, layers, colours);
   if (own) addOwn(sources, layers, colours, own);
+  return { version: 8, sources, layers };
+}
+
+function addPlaces(sources, layers, colours) {
+  sources.places = { type: "geojson", data: EMPTY };
+  layers.push(names("place-names", "places", colours, ["interpolate", ["linear"], ["get", "size"], 3, 11, 7, 16], { layout: { "symbol-sort-key": ["-", ["get", "size"]], "text-padding": 10 } }));
+}
+
+/** Names of places around the bounds, from the squares of ten degrees that they touch. */
+async function placesNear([west, south, east, north]) {
+  const [dx, dy] = [(east - west) / 2, (north - south) / 2];
+  const [x0, x1, y0, y1] = [west - dx, east + dx, south - dy, north + dy];
+  const squares = [];
+  for (let x = Math.floor(x0 / 10); x <= Math.floor(x1 / 10); x += 1) for (let y = Math.floor(y0 / 10); y <= Math.floor(y1 / 10); y += 1) squares.push(`${x}_${y}`);
+  const read = (path) => fetch(asset(path)).then((answer) => answer.json());
+  if ((await read("versions.json")).layout < WITH_PLACES) return EMPTY;
+  const there = await read("places/index.json");
+  const found = await Promise.all(squares.filter((square) => there.includes(square)).map((square) => read(`places/${square}.json`)));
+  const features = found.flat().filter(([, x, y]) => x >= x0 && x <= x1 && y >= y0 && y <= y1).slice(0, 2000)
+    .map(([name, x, y, people]) => ({ type: "Feature", properties: { name, size: Math.log10(people + 10) }, geometry: { type: "Point", coordinates: [x, y] } }));
+  return { type: "FeatureCollection", features };
+}
+
+const TILES = { // what layers of vector tiles are called, by Protomaps and by OpenMapTiles, and how they are drawn
+  earth: ["fill", "land"], landcover: ["fill", "land"], water: ["fill", "water"], ocean: ["fill", "water"], landuse: ["fill", "lesser"],
+  buildings: ["fill", "border"], building: ["fill", "border"], roads: ["line", "road"], transportation: ["line", "road"],
+  boundaries: ["line", "border"], boundary: ["line", "border"], places: ["symbol", "label"], place: ["symbol", "label"],
+};
+
+/** A style for a file of tiles, in the colours of the page: pictures as they are, vectors by the names of their layers. */
+export function tileStyle(url, { dark, header, metadata }) {
+  const colours = palette(dark);
+  const vector = header.tileType === 1;
+  const sources = { tiles: { type: vector ? "vector" : "raster", url: `pmtiles://${url}`, ...(vector ? {} : { tileSize: 256 }) } };
+  const layers = [{ id: "ground", type: "background", paint: { "background-color": colours.land } }];
+  if (!vector) return { version: 8, sources, layers: [...layers, { id: "tiles", type: "raster", source: "tiles" }] };
+  const there = new Set((metadata.vector_layers ?? []).map(({ id }) => id));
+  for (const [id, [type, colour]] of Object.entries(TILES)) {
+    if (!there.has(id)) continue;
+    const own = type === "fill" ? { type, source: "tiles", paint: { "fill-color": colours[colour], "fill-opacity": colour === "border" ? 0.35 : colour === "lesser" ? 0.3 : 1 } }
+      : type === "line" ? lines(id, "tiles", colours[colour], id.startsWith("bound") ? 1 : ["interpolate", ["linear"], ["zoom"], 8, 0.5, 15, 4])
+        : { ...names(id, "tiles", colours, 12), filter: ["has", "name"] };
+    layers.push({ ...own, id, "source-layer": id });
+  }
   return { version: 8, sources, layers };
 }
 
@@ -102,15 +148,17 @@ function addOwn(sources, layers, colours, url) {
   );
 }
 
-/** Finer outlines of the countries that the bounds touch, in place of the coarse ones, which come last where they are far. */
+/** Finer outlines of the countries that the bounds touch, in place of the coarse ones, and names of places. */
 export async function addDetail(map, bounds) {
   const index = await fetch(asset("world/index.json")).then((answer) => answer.json());
   const near = index.filter(({ boxes }) => boxes.some((each) => meet(each, bounds))).slice(0, 12);
   const parts = await Promise.all(near.map(({ file }) => fetch(asset(`world/detail/${file}`)).then((answer) => answer.json())));
   const features = parts.flatMap((part) => part.features);
+  const places = map.getSource("places") ? await placesNear(bounds) : null;
   return () => {
     if (!map.getSource("detail")) return;
     if (features.length) map.getSource("detail").setData({ type: "FeatureCollection", features });
+    if (places) map.getSource("places").setData(places);
     const others = ["!", ["in", ["get", "id"], ["literal", near.map(({ id }) => id)]]];
     for (const layer of ["countries", "countries-line"]) map.setFilter(layer, others);
     map.getSource("countries").setData(asset(WORLD));

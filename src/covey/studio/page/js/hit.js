@@ -1,4 +1,5 @@
 // What lies under the pointer: small things first, then areas.
+import { boxAt } from "./mosaic.js";
 import { centreRadius, pointRadius, unitRadius } from "./painter.js";
 import { inside, within } from "./projection.js";
 
@@ -23,17 +24,20 @@ export function find(scene, view, x, y, position) {
     const index = nearest(scene.setsAt[set], view, x, y, () => 8);
     if (index >= 0) return { kind: "site", set, index };
   }
-  if (scene.visible.centres && scene.centresAt) {
-    const index = nearest(scene.centresAt, view, x, y, (i) => centreRadius(scene.current.sizes?.[i], scene, view));
-    if (index >= 0) return { kind: "centre", index };
-  }
   if (scene.ownerAt) {
     const index = nearest(scene.ownerAt, view, x, y, () => 7);
     if (index >= 0) return { kind: "owner", index };
   }
+  if (scene.visible.centres && scene.centresAt) {
+    const index = nearest(scene.centresAt, view, x, y, (i) => centreRadius(scene.current.sizes?.[i], scene, view));
+    if (index >= 0) return { kind: "centre", index };
+  }
   const forbidden = scene.forbidden.findIndex(({ ring }) => inside(position, [ring]));
   if (forbidden >= 0) return { kind: "forbidden", index: forbidden };
-  if (scene.visible.points && scene.at) {
+  if (scene.visible.points && scene.mosaic) {
+    const index = boxAt(scene.mosaic, [(x - view.tx) / view.sx, (y - view.ty) / view.sy]);
+    if (index >= 0) return { kind: "point", index };
+  } else if (scene.visible.points && scene.at) {
     const unit = unitRadius(scene, view);
     const index = nearest(scene.at, view, x, y, (i) => pointRadius(scene.current.weights[i], scene, unit));
     if (index >= 0) return { kind: "point", index };

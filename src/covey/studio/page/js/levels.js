@@ -9,10 +9,10 @@ export function createLevels() {
   const found = new Map();
   let round = 0;
 
-  function get(level, k, objective) {
-    const key = `${level}|${k}|${objective}`;
+  function get(...asked) {
+    const key = asked.join("|");
     if (!kept.has(key)) {
-      const answer = api.level(level, k, objective);
+      const answer = api.level(...asked);
       kept.set(key, answer);
       answer.catch(() => kept.delete(key));
       if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value);
@@ -21,11 +21,11 @@ export function createLevels() {
   }
 
   /** How far the centres of a level may be off, which the server computes in the background; null if nobody waits. */
-  async function places(level, k, objective, wanted) {
-    const key = `${level}|${k}|${objective}`;
+  async function places(wanted, ...asked) {
+    const key = asked.join("|");
     while (!found.has(key)) {
       if (!wanted()) return null;
-      const answer = await api.places(level, k, objective);
+      const answer = await api.places(...asked);
       if (answer.state !== "running") found.set(key, answer);
       else await new Promise((done) => { setTimeout(done, PAUSE); });
     }
@@ -33,11 +33,11 @@ export function createLevels() {
   }
 
   /** One after another, nearest first; a later call, or a server that asks for a pause, ends this one. */
-  async function ahead(level, k, objective, { levels, mostK }) {
+  async function ahead(rows, level, k, objective, edges, { levels, mostK }) {
     const mine = ++round;
     const near = [level + 1, level - 1, level + 2, level - 2].filter((other) => other >= 0 && other < levels);
-    const wanted = near.map((other) => [other, k, objective]);
-    for (const other of [k + 1, k - 1]) if (other >= 1 && other <= mostK) wanted.push([level, other, objective]);
+    const wanted = near.map((other) => [rows, other, k, objective, edges]);
+    for (const other of [k + 1, k - 1]) if (other >= 1 && other <= mostK) wanted.push([rows, level, other, objective, edges]);
     for (const each of wanted) {
       if (mine !== round) return;
       try {

@@ -1,18 +1,22 @@
 // Starts the page: the state from the server, then the panels, then the map; the words are there before the map is.
 import { api } from "./api.js";
-import { attempt, byId } from "./dom.js";
+import { attempt, byId, problem } from "./dom.js";
 import { startLegend } from "./legend.js";
 import { startCompare } from "./panels/compare.js";
 import { startLedger } from "./panels/ledger.js";
 import { startLook } from "./panels/look.js";
 import { startOpen } from "./panels/open.js";
+import { startOwner } from "./panels/owner.js";
 import { startPrice } from "./panels/price.js";
 import { startPublish } from "./panels/publish.js";
+import { startYou } from "./panels/you.js";
 import { startZones } from "./panels/zones.js";
 import { createStage } from "./stage.js";
 import { createStore, FIRST } from "./store.js";
 import { startTabs } from "./tabs.js";
 import { startTheme } from "./theme.js";
+
+const MOST_COLUMNS = 4;
 
 async function start() {
   const store = createStore(FIRST);
@@ -22,6 +26,9 @@ async function start() {
   const compare = startCompare(store);
   const ledger = startLedger();
   const open = startOpen(opened);
+  const price = startPrice(store, { looked: () => slide(false), rehearse: () => slide(true) });
+  startOwner(store);
+  startYou(store);
   startPublish(store);
   startLegend();
   startTabs((name) => {
@@ -33,23 +40,41 @@ async function start() {
     compare.recolour();
   });
 
+  /** Puts the slider on made-up rows, or on what was paid for. */
+  function slide(rehearsing) {
+    store.set({ rehearsing, you: null, owner: null });
+    look.begin();
+    byId("level").focus();
+  }
+
   function opened(server) {
-    store.set({ ...FIRST, server });
-    byId("explore").hidden = true;
+    store.set({ ...FIRST, rows: store.get().rows, server, rehearsing: !server.looked });
     byId("data-name").textContent = server.data.name;
     document.title = `${server.data.name}: Covey Studio`;
     zones.build();
     compare.build();
-    if (server.looked) look.begin();
+    price.introduce();
+    if (server.data.columns.length <= MOST_COLUMNS) look.begin();
+    else problem(`The slider shows 1 to ${MOST_COLUMNS} columns; this data has ${server.data.columns.length}.`);
     stage.open();
   }
 
+  /** What another window did meanwhile is seen when one comes back to this one. */
+  async function refresh() {
+    const before = store.get().server;
+    if (!before?.data || document.querySelector("dialog[open]")) return;
+    const server = await api.state().catch(() => null);
+    if (!server || server.revision === before.revision) return;
+    if (server.data.name !== before.data.name) opened(server);
+    else {
+      store.set({ server });
+      if (server.looked && (!before.looked || server.levels.length !== before.levels.length)) slide(false);
+    }
+  }
+  window.addEventListener("focus", refresh);
+
   const server = await attempt(() => api.state());
   if (!server) return;
-  startPrice(store, () => {
-    look.begin();
-    byId("level").focus();
-  });
   if (server.data) opened(server);
   else {
     store.set({ server });

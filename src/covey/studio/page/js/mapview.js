@@ -1,5 +1,5 @@
 // The view on a map: MapLibre underneath, our canvas above, moved together.
-import { addDetail, bundledStyle, isWide } from "./basemap.js";
+import { addDetail, bundledStyle, isWide, tileStyle } from "./basemap.js";
 import { isDark } from "./theme.js";
 import { mercator, MOST_LATITUDE } from "./projection.js";
 
@@ -21,6 +21,36 @@ function addStyles() {
   document.head.append(link);
 }
 
+/** Lets the library read one file of tiles by ranges of bytes. */
+async function openTiles(library, url) {
+  if (!globalThis.pmtiles) {
+    await new Promise((resolve, reject) => {
+      document.head.append(Object.assign(document.createElement("script"), { src: new URL("../assets/pmtiles/pmtiles.js", import.meta.url).href, onload: resolve, onerror: () => reject(new Error("the reader of tiles is not installed")) }));
+    });
+  }
+  const archive = new globalThis.pmtiles.PMTiles(url);
+  const protocol = new globalThis.pmtiles.Protocol();
+  protocol.add(archive);
+  library.removeProtocol("pmtiles");
+  library.addProtocol("pmtiles", protocol.tile);
+  return { url, header: await archive.getHeader(), metadata: await archive.getMetadata() };
+}
+
+/** What the map will show of the plane, before its library has come: the data is drawn at once. */
+export function createWaitingView({ base, bounds: given }) {
+  const bounds = shown(given);
+  const [[x0, y1], [x1, y0]] = [mercator.forward(bounds.slice(0, 2)), mercator.forward(bounds.slice(2))];
+  return {
+    kind: "map", projection: mercator, focusable: base, zoom() {}, fit() {}, recolour() {}, destroy() {},
+    middle: () => mercator.inverse([(x0 + x1) / 2, (y0 + y1) / 2]),
+    transform() {
+      const [width, height, edge] = [base.clientWidth, base.clientHeight, 2 * padding(base)];
+      const scale = Math.min((width - edge) / (x1 - x0), (height - edge) / (y1 - y0));
+      return { sx: scale, tx: width / 2 - (scale * (x0 + x1)) / 2, sy: scale, ty: height / 2 - (scale * (y0 + y1)) / 2, width, height };
+    },
+  };
+}
+
 const padding = (element) => Math.min(70, 0.07 * Math.min(element.clientWidth, element.clientHeight));
 
 /** Bounds that Web Mercator can show: it ends short of the poles. */
@@ -34,11 +64,13 @@ export async function createMapView({ base, bounds: given, basemap, demo, hooks 
   addStyles();
   const library = await import(`${LIBRARY}maplibre-gl.mjs`);
   const own = basemap?.kind === "geojson" ? basemap.url : null;
-  const bundled = basemap?.kind !== "style";
-  const style = () => (bundled ? bundledStyle(bounds, { dark: isDark(), own, demo }) : new URL(basemap.url, document.baseURI).href);
+  const tiles = basemap?.kind === "pmtiles" ? await openTiles(library, new URL(basemap.url, document.baseURI).href) : null;
+  const bundled = basemap?.kind !== "style" && !tiles;
+  const style = () => (tiles ? tileStyle(tiles.url, { ...tiles, dark: isDark() })
+    : bundled ? bundledStyle(bounds, { dark: isDark(), own, demo }) : new URL(basemap.url, document.baseURI).href);
   const map = new library.Map({
     container: base, style: style(), bounds, fitBoundsOptions: { padding: padding(base) },
-    attributionControl: bundled ? false : {}, dragRotate: false, pitchWithRotate: false, touchPitch: false,
+    attributionControl: bundled || tiles ? false : {}, dragRotate: false, pitchWithRotate: false, touchPitch: false,
     renderWorldCopies: false, maxZoom: 19, fadeDuration: 0,
   });
   map.touchZoomRotate.disableRotation();
@@ -47,7 +79,7 @@ export async function createMapView({ base, bounds: given, basemap, demo, hooks 
   const canvas = map.getCanvas();
   canvas.setAttribute("aria-label", "Map. Arrow keys move it, plus and minus zoom.");
   canvas.setAttribute("role", "application");
-  map.on("error", ({ error }) => hooks.trouble(error?.message ?? "The base map could not be drawn."));
+  map.on("error", () => hooks.trouble("A part of the base map could not be drawn. The data does not need it."));
   map.on("render", hooks.moved);
   let touched = false; // whether the reader has moved the map; until then it keeps fitting its frame
   map.on("movestart", ({ originalEvent }) => { touched ||= Boolean(originalEvent); });
@@ -96,7 +128,7 @@ export async function createMapView({ base, bounds: given, basemap, demo, hooks 
       map.fitBounds(bounds, { padding: padding(base), duration: 250 });
     },
     recolour() {
-      if (!bundled) return;
+      if (!bundled && !tiles) return;
       map.setStyle(style(), { diff: true });
       map.once("idle", () => detail());
     },

@@ -1,6 +1,8 @@
 // Paints everything that is private, drawn or compared on one canvas, above whatever lies beneath.
 import { SHAPES, trace } from "./palette.js";
+import { mosaicOf, paintMosaic, traceEdge } from "./mosaic.js";
 import { flatten, polygons, toScreen } from "./projection.js";
+import { metres, toNearest } from "./words.js";
 
 const SMALLEST = 1.1;
 const LARGEST = 21;
@@ -12,7 +14,9 @@ export function prepare(scene, projection) {
   const shapes = (features) => features.flatMap(({ geometry }) => polygons(geometry).map((ringList) => ringList.map(line)));
   return {
     ...scene,
+    mosaic: mosaicOf(level, { ...scene, projection }),
     at: level ? flatten(level.points, projection) : null,
+    youAt: scene.you ? projection.forward(scene.you) : null,
     typical: level ? large(level.weights) : 1,
     cell: level ? cellInPlane(level, scene, projection) : null,
     centresAt: level ? flatten(level.centres, projection) : null,
@@ -87,17 +91,43 @@ export function paint(context, view, scene, colours, ground) {
   context.clearRect(0, 0, view.width, view.height);
   const above = ground?.();
   if (scene.boundsShape) stroke(context, view, [scene.boundsShape], colours.bounds, 1, [5, 5]);
-  if (scene.visible.points && scene.at) points(context, view, scene, colours);
+  if (scene.visible.points && scene.mosaic) mosaic(context, view, scene, colours);
+  else if (scene.visible.points && scene.at) points(context, view, scene, colours);
   if (scene.visible.regions) regions(context, view, scene, colours);
   if (scene.visible.zones) {
     for (const shape of scene.zoneShapes) area(context, view, shape, colours.zone, colours.zoneFill, "rising");
   }
   for (const shape of scene.forbiddenShapes) area(context, view, shape, colours.forbidden, colours.forbiddenFill, "crossed");
-  if (scene.ownerAt) owner(context, view, scene, colours);
   if (scene.visible.centres && scene.centresAt) centres(context, view, scene, colours);
+  if (scene.ownerAt) owner(context, view, scene, colours);
   sites(context, view, scene, colours);
   draft(context, view, scene, colours);
+  if (scene.youAt) pin(context, toScreen(view, ...scene.youAt), colours);
   above?.();
+}
+
+function mosaic(context, view, scene, colours) {
+  paintMosaic(context, view, scene.mosaic, colours, scene.growth);
+  if (!scene.current.outside) return;
+  context.save();
+  traceEdge(context, view, scene.mosaic);
+  context.clip();
+  hatch(context, view, colours.edge, "rising", 0.9, 5);
+  context.restore();
+}
+
+/** Where somebody asked what could be learnt about them. */
+function pin(context, [x, y], colours) {
+  context.beginPath();
+  context.moveTo(x, y);
+  context.arc(x, y - 17, 9, 0.8 * Math.PI, 2.2 * Math.PI);
+  context.closePath();
+  context.fillStyle = colours.draft;
+  context.strokeStyle = colours.ring;
+  context.lineWidth = 3;
+  context.stroke();
+  context.fill();
+  disc(context, x, y - 17, 3.4, colours.ring);
 }
 
 function points(context, view, scene, colours) {
@@ -155,20 +185,24 @@ function centres(context, view, scene, colours) {
     const r = centreRadius(scene.current.sizes?.[i], scene, view);
     disc(context, x, y, r + (i === scene.highlight ? 5 : 2.2), colours.ring);
     const hollow = Boolean(scene.current.errors?.doubtful?.[i]); // may be only noise
-    disc(context, x, y, r, colours.centre);
-    if (hollow) disc(context, x, y, r - 2.4, colours.ring);
+    if (hollow) dashed(context, x, y, r, colours.centre);
+    else disc(context, x, y, r, colours.centre);
     context.fillStyle = hollow ? colours.centre : colours.onCentre;
     context.font = `600 ${r < 11 ? 10 : 12}px system-ui, sans-serif`;
-    context.fillText(String(i + 1), x, y + 0.5);
+    context.fillText(String(scene.current.numbers[i]), x, y + 0.5);
   }
 }
 
+/** Crosses of the raw rows' centres, each with a line to the nearest private centre and how far that is. */
 function owner(context, view, scene, colours) {
   const { xs, ys } = scene.ownerAt;
   for (let i = 0; i < xs.length; i += 1) {
     const [x, y] = toScreen(view, xs[i], ys[i]);
+    const near = scene.centresAt ? nearestTo(scene.centresAt, view, x, y) : null;
+    const label = near && scene.data.geographic && near.away > 34 ? metres(toNearest(scene.owner[i], [scene.current.centres[near.index]])) : "";
     for (const [colour, width] of [[colours.ring, 6], [colours.owner, 2.6]]) {
       context.beginPath();
+      if (near) context.moveTo(...near.at), context.lineTo(x, y);
       for (const [dx, dy] of [[7, 7], [7, -7]]) {
         context.moveTo(x - dx, y - dy);
         context.lineTo(x + dx, y + dy);
@@ -178,7 +212,27 @@ function owner(context, view, scene, colours) {
       context.lineCap = "round";
       context.stroke();
     }
+    if (label) beside(context, label, x + 12, y - 12, colours);
   }
+}
+
+function nearestTo({ xs, ys }, view, x, y) {
+  const all = Array.from(xs, (value, index) => {
+    const at = toScreen(view, value, ys[index]);
+    return { index, at, away: Math.hypot(at[0] - x, at[1] - y) };
+  });
+  return all.reduce((best, each) => (best && best.away <= each.away ? best : each), null);
+}
+
+function beside(context, words, x, y, colours) {
+  context.font = "600 12px system-ui, sans-serif";
+  context.textAlign = "left";
+  context.lineWidth = 4;
+  context.lineJoin = "round";
+  context.strokeStyle = colours.ring;
+  context.strokeText(words, x, y);
+  context.fillStyle = colours.owner;
+  context.fillText(words, x, y);
 }
 
 function sites(context, view, scene, colours) {
@@ -230,9 +284,9 @@ function area(context, view, shape, colour, fill, hatching) {
   stroke(context, view, shape, colour, 1.8, []);
 }
 
-function hatch(context, view, colour, hatching) {
+function hatch(context, view, colour, hatching, alpha = 0.4, step = 11) {
   context.beginPath();
-  for (let start = -view.height; start < view.width; start += 11) {
+  for (let start = -view.height; start < view.width; start += step) {
     context.moveTo(start, view.height);
     context.lineTo(start + view.height, 0);
     if (hatching === "crossed") {
@@ -240,10 +294,11 @@ function hatch(context, view, colour, hatching) {
       context.lineTo(start + view.height, view.height);
     }
   }
-  context.globalAlpha = 0.4;
+  context.globalAlpha = alpha;
   context.strokeStyle = colour;
   context.lineWidth = 1;
   context.stroke();
+  context.globalAlpha = 1;
 }
 
 function ellipse(context, view, [x, y], [across, up], colours) {
@@ -254,6 +309,17 @@ function ellipse(context, view, [x, y], [across, up], colours) {
   context.strokeStyle = colours.centre;
   context.lineWidth = 1.4;
   context.stroke();
+}
+
+/** A hollow disc with a dashed rim: what may be only noise. */
+function dashed(context, x, y, r, colour) {
+  context.beginPath();
+  context.arc(x, y, r - 1.2, 0, 2 * Math.PI);
+  context.setLineDash([4, 3]);
+  context.strokeStyle = colour;
+  context.lineWidth = 2.4;
+  context.stroke();
+  context.setLineDash([]);
 }
 
 function disc(context, x, y, r, colour) {

@@ -8,6 +8,7 @@ const LIGHT = {
   region: "rgba(160, 62, 16, 0.62)", regionFill: "rgba(200, 80, 26, 0.10)", owner: "#7a2f8f",
   zone: "#8a5a00", zoneFill: "rgba(230, 159, 0, 0.16)", forbidden: "#39434b", forbiddenFill: "rgba(57, 67, 75, 0.12)",
   bounds: "rgba(40, 60, 75, 0.5)", draft: "#0f5f8c", road: "#ffffff", roadCase: "#d5d0c2", water: "#d9e4ea",
+  ramp: [[222, 235, 242], [158, 202, 222], [84, 158, 199], [28, 98, 156], [12, 44, 92]], mosaicAlpha: 0.82, edge: "#8a4b00",
   sets: ["#00705a", "#a1367e", "#1c63a8", "#8a5a00", "#3d4a54", "#b03a12"],
 };
 
@@ -18,6 +19,7 @@ const DARK = {
   region: "rgba(255, 160, 105, 0.6)", regionFill: "rgba(255, 149, 88, 0.13)", owner: "#dfa0f2",
   zone: "#f3bd6b", zoneFill: "rgba(243, 189, 107, 0.14)", forbidden: "#c3ced7", forbiddenFill: "rgba(195, 206, 215, 0.10)",
   bounds: "rgba(190, 205, 216, 0.45)", draft: "#7cc0ea", road: "#3c4853", roadCase: "#1e262d", water: "#0e141a",
+  ramp: [[36, 56, 74], [38, 92, 128], [52, 140, 180], [126, 196, 222], [226, 246, 252]], mosaicAlpha: 0.85, edge: "#f3bd6b",
   sets: ["#45d0ae", "#f09ad2", "#8cc4ff", "#f3bd6b", "#c3ced7", "#ff9d7a"],
 };
 

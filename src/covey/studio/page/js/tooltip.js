@@ -1,6 +1,6 @@
 // The words beside the pointer. Every number here is noisy, and says so.
 import { byId, h } from "./dom.js";
-import { between, count, place, reach } from "./words.js";
+import { amount, between, count, metres, place, reach, toNearest } from "./words.js";
 
 const tip = () => byId("tooltip");
 
@@ -9,16 +9,18 @@ function words({ kind, index, set }, state) {
   const level = state.current;
   if (kind === "point") {
     const weight = level.weights[index];
-    return [`about ${count(Math.max(weight, 0))} rows`, `noisy weight ${weight.toFixed(1)} at ${place(level.points[index], data)}`];
+    const box = state.mosaic?.boxes.find((each) => each.index === index);
+    const per = box ? `${amount(box.density)} ${state.mosaic.unit}; ` : "";
+    return [`about ${count(Math.max(weight, 0))} rows`, `${per}noisy weight ${weight.toFixed(1)} at ${place(level.points[index], data)}`];
   }
   if (kind === "centre") {
-    return [`Centre ${index + 1}`, aboutCentre(level, state.places, index, data)];
+    return [`Centre ${level.numbers[index]}`, aboutCentre(level, state.places, index, data)];
   }
-  if (kind === "owner") return ["Not private", `centre of the raw rows at ${place(state.owner[index], data)}`];
+  if (kind === "owner") return ["Not private", `centre of the raw rows at ${place(state.owner[index], data)}${data.geographic ? `, ${metres(toNearest(state.owner[index], level?.centres ?? []))} from the nearest private centre` : ""}`];
   if (kind === "site") return [state.sets[set].name, `site ${index + 1} at ${place(state.sets[set].sites[index], data)}`];
   if (kind === "forbidden") return [state.forbidden[index].name, "forbidden region"];
   const { name, epsilon } = state.server.zones.features[index].properties;
-  const strict = state.server.levels.find((each) => each.epsilon === epsilon);
+  const strict = state.server.offers.find((each) => each.epsilon === epsilon);
   return [name || "Zone", `stricter level${strict ? `: ${strict.name}` : ""}`];
 }
 

@@ -3,7 +3,7 @@
 const whole = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
 const fine = new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 3 });
 const upward = new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 2, roundingMode: "ceil" });
-const KM_PER_DEGREE = 111.32;
+export const KM_PER_DEGREE = 111.32;
 
 export const count = (value) => whole.format(Math.round(value));
 
@@ -22,7 +22,13 @@ export function between(size, interval) {
 /** Two digits, never less: for what is said to be "at most" or "within". What ten digits do not show is rounding. */
 const most = (value) => upward.format(Number(value.toPrecision(10)));
 
-export const percent = (share) => (share < 0.001 ? "under 0.1%" : `${most(100 * share)}%`);
+export const percent = (share, { up = true } = {}) => (share < 0.001 ? "under 0.1%" : `${(up ? most : fine.format)(100 * share)}%`);
+
+/** By what part of itself a size may be off: half of its interval. */
+export const doubt = (size, interval) => (interval ? (interval[1] - interval[0]) / 2 / Math.max(Math.abs(size), 1) : 0);
+
+/** The class of a number that may be off by a part of itself: amber above a tenth, red above a half. */
+export const grade = (part) => (part > 0.5 ? "red" : part > 0.1 ? "amber" : null);
 
 /** "about a fifth" for a share between 0 and 1. */
 export function inWords(share) {
@@ -61,6 +67,9 @@ export function reach(radius, [, y], data) {
   const km = KM_PER_DEGREE * Math.max(across * Math.cos((y * Math.PI) / 180), up);
   return `probably within ${km < 1 ? `${most(km * 1000)} m` : `${most(km)} km`}`;
 }
+
+/** Kilometres from a place on the map to the nearest of some others. */
+export const toNearest = ([x, y], others) => Math.min(...others.map(([u, v]) => KM_PER_DEGREE * Math.hypot((x - u) * Math.cos((y * Math.PI) / 180), y - v)));
 
 /** A place in words: degrees on a map, values of the first two columns elsewhere. */
 export function place([x, y], data) {

@@ -97,13 +97,16 @@ export function startCompare(store) {
 
   function showResult(answer) {
     const rows = sets().map((set, index) => ({ ...set, index, ...answer.sets[set.name] })).filter(({ cost }) => cost !== undefined);
-    const most = Math.max(...rows.map(({ cost }) => cost));
-    const distance = ({ mean_km: km, per_row: own }) => (typeof km === "number" ? metres(km) : amount(own));
+    const byMap = rows.every(({ mean_km: km }) => typeof km === "number");
+    const length = ({ mean_km: km, cost }) => (byMap ? km : cost);
+    const most = Math.max(...rows.map(length));
+    const range = ({ km_low: low, km_high: high }) => (typeof low === "number" ? ` (${metres(low)} to ${metres(high)})` : "");
+    const distance = (row) => (typeof row.mean_km === "number" ? `${metres(row.mean_km)}${range(row)}` : amount(row.per_row));
     const told = ({ low, why }) => typeof low === "number" || !why;
     const interval = (row) => (told(row) ? `${amount(row.cost)}${typeof row.low === "number" ? ` (${amount(row.low)} to ${amount(row.high)})` : ""}` : "cannot be told");
     const bar = (row) => {
       const part = h("span");
-      part.style.width = `${told(row) ? Math.max(1, (100 * row.cost) / most) : 0}%`;
+      part.style.width = `${told(row) ? Math.max(1, (100 * length(row)) / most) : 0}%`;
       return h("div", { className: "bar", "aria-hidden": "true" }, part);
     };
     const badges = ({ name, inside_forbidden: inside }) => [
@@ -112,16 +115,31 @@ export function startCompare(store) {
     ];
     const untold = [...new Set(rows.map(({ why }) => why).filter(Boolean))];
     const against = ({ against_best: ratio, tied, ...row }) => (tied ? "cannot be told apart" : !told(row) || typeof ratio !== "number" ? "" : Math.abs(ratio - 1) < 5e-4 ? "lowest" : `${ratio < 1 ? "−" : "+"}${amount(Math.abs(ratio - 1) * 100)}%`);
-    const byMap = rows.some(({ mean_km: km }) => typeof km === "number");
-    result.replaceChildren(
-      h("h3", {}, store.get().objective === "k-means" ? "Total squared distance, noisy" : "Total distance, noisy"),
+    const uneven = new Set(rows.map(({ sites }) => sites.length)).size > 1;
+    result.replaceChildren(...[
+      h("h3", {}, byMap ? "How far people are from the nearest site, on average, noisy" : store.get().objective === "k-means" ? "Total squared distance, noisy" : "Total distance, noisy"),
+      uneven && h("p", { className: "hint amber", id: "uneven" }, "The sets differ in their number of sites: more sites are nearer to everybody, whatever they cost."),
       h("ul", { className: "bars" }, ...rows.map((row) => h("li", {},
         h("div", { className: "row" }, h("span", {}, mark(row.index, isDark()), row.name, ...badges(row)), h("span", { className: "number" }, against(row))), bar(row)))),
       h("div", { className: "table-wrap" }, h("table", { id: "compare-table" },
         h("thead", {}, h("tr", {}, ...["Set", "Sites", byMap ? "Mean distance" : "Cost per row", "Total cost"].map((name) => h("th", { scope: "col" }, name)))),
         h("tbody", {}, ...rows.map((row) => h("tr", {}, h("td", {}, row.name), h("td", {}, count(row.sites.length)), h("td", {}, distance(row)), h("td", {}, interval(row))))))),
       ...untold.map((why) => h("p", { className: "hint" }, `A cost cannot be told: ${why}.`)),
-      h("p", { className: "hint" }, answer.note ?? ""));
+      h("p", { className: "hint" }, answer.note ?? "")].filter(Boolean));
+  }
+
+  /** Sets and regions survive a reload of this tab; they are nobody's rows. */
+  const place = () => `covey ${store.get().server?.data?.name}`;
+  function keep() {
+    const { sets: kept, forbidden } = store.get();
+    if (store.get().server?.data) sessionStorage.setItem(place(), JSON.stringify({ sets: kept, forbidden }));
+  }
+  function restore() {
+    try {
+      store.set(JSON.parse(sessionStorage.getItem(place()) ?? "{}"));
+    } catch {
+      sessionStorage.removeItem(place());
+    }
   }
 
   function siteForm(data) {
@@ -161,11 +179,14 @@ export function startCompare(store) {
     const showBefore = () => { before.hidden = store.get().server.looked; };
     store.on(["server"], showBefore);
     showBefore();
+    restore();
     showSets();
+    showRegions();
   }
 
   store.on(["sets", "activeSet"], showSets);
   store.on(["forbidden"], showRegions);
   store.on(["sets", "forbidden", "current"], compare);
+  store.on(["sets", "forbidden"], keep);
   return { build, recolour: () => { showSets(); compare(); } };
 }

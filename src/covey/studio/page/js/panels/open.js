@@ -54,14 +54,20 @@ export function startOpen(opened) {
       h("summary", {}, "How the file is written"),
       h("p", { className: "hint" }, "Usually the file says it itself. Nothing of this is guessed from rows."), ...written.parts, again);
     again.hidden = true;
-    const choose = (event) => {
-      [file] = event.target.files;
+    const take = ([given]) => {
+      file = given;
       send();
+    };
+    const choose = (event) => take(event.target.files);
+    document.ondragover = (event) => event.preventDefault();
+    document.ondrop = (event) => {
+      event.preventDefault();
+      take(event.dataTransfer.files);
     };
     slot.replaceChildren(h("section", { className: "card", "aria-labelledby": "open-title" },
       h("h2", { className: "title", id: "open-title" }, "Open a data set"),
       h("p", {}, `A CSV, Parquet, Excel, GeoPackage or GeoJSON file ${person ? `whose column “${person.column}” says whose a row is` : "with one row per person"}. It stays on this machine; nothing of it is shown before you confirm a look.`),
-      h("label", { className: "file" }, h("input", { type: "file", id: "data-file", accept: ".csv,.tsv,.txt,.zip,.parquet,.arrow,.feather,.xlsx,.gpkg,.geojson,.json,.jsonl", onchange: choose, "aria-label": "Choose a data file" }), h("span", { "aria-hidden": "true" }, "Choose a file")), words, details));
+      h("label", { className: "file" }, h("input", { type: "file", id: "data-file", accept: ".csv,.tsv,.txt,.zip,.parquet,.arrow,.feather,.xlsx,.gpkg,.geojson,.json,.jsonl", onchange: choose, "aria-label": "Choose a data file" }), h("span", { "aria-hidden": "true" }, "Choose a file, or drop it on this page")), words, details));
   }
 
   function declare(upload, name, person, details) {
@@ -86,6 +92,7 @@ export function startOpen(opened) {
       }));
       if (!server) return;
       slot.replaceChildren();
+      document.ondragover = document.ondrop = null;
       opened(server);
     };
     slot.replaceChildren(h("form", { className: "card", onsubmit: send },

@@ -1,59 +1,125 @@
-// Before the first look: what it costs, what remains, and the question. While it runs: progress, and a way out.
+// What it costs, before it is paid: one level alone, chosen on made-up rows, or several levels of the data to choose by.
 import { api } from "../api.js";
 import { attempt, byId, h, problem } from "../dom.js";
-import { amount, inWords } from "../words.js";
+import { statedOf } from "../store.js";
+import { amount, count, inWords } from "../words.js";
 
 const PAUSE = 120;
+const FACTOR = "A factor: by how much the chance of anything that is shown changes at most, whether one is in the data or not.";
 
-export function startPrice(store, looked) {
+/** Under the slider at all times: what the certificate will state, one way and the other. */
+export function priceLines(state) {
+  const own = statedOf(state);
+  const line = (words, factor, className = "") => h("p", { className, title: FACTOR }, h("span", {}, words), h("strong", { className: "number" }, factor));
+  const lines = [];
+  if (state.rehearsing) {
+    const all = state.server.offers[state.upTo].looking;
+    lines.push(line("Chosen in advance, this level alone", own.factor), line("Publish after looking, at every level", all.factor, "other"));
+  } else if (state.server.levels.length > 1) {
+    lines.push(line("Publish after looking, at every level", own.factor), line("Chosen in advance it would have been", state.server.offers.find(({ name }) => name === state.server.levels[state.level].name).own, "other"));
+  } else {
+    lines.push(line("This level, which was paid for alone", own.factor));
+  }
+  if (own.chosen === "after other releases") lines.push(h("p", { className: "hint" }, `Other releases of this data set were seen before: the certificate states the sum of all of them, ε = ${amount(own.epsilon)}.`));
+  if (own.chosen === "with sight of raw data") lines.push(h("p", { className: "hint" }, "Raw data was seen in this run: the certificate says that the choice is not covered."));
+  return lines;
+}
+
+export function startPrice(store, { looked, rehearse }) {
   let following = null;
+  const dialog = byId("pay-dialog");
 
   function show() {
-    const { server } = store.get();
-    const slot = byId("price-slot");
-    if (!server?.data || server.looked) return slot.replaceChildren();
-    if (server.job?.state === "running") return follow(server.job);
-    return slot.replaceChildren(card(server));
+    const state = store.get();
+    const { server, rehearsing } = state;
+    if (!server?.data || !server.offers) return;
+    if (server.job?.state === "running" && !following) follow(server.job);
+    byId("pay").hidden = !rehearsing;
+    byId("publish").hidden = rehearsing;
+    byId("rehearsal-card").hidden = !rehearsing;
+    byId("several-slot").replaceChildren(...(rehearsing ? several(state) : again()));
+    if (rehearsing && state.level !== null) {
+      const { name, epsilon } = server.offers[state.level];
+      byId("pay").textContent = `Pay ${amount(epsilon)} for “${name}”…`;
+    }
   }
 
-  function card({ price, zones, levels, seeded, person }) {
+  function introduce() {
+    const { server, rows } = store.get();
+    const size = h("input", { type: "number", id: "rows", min: "1", max: "1000000", value: String(rows), inputmode: "numeric",
+      onchange: () => store.set({ rows: Math.max(1, Math.min(1_000_000, Math.round(Number(size.value)) || rows)) }) });
+    byId("rehearsal-card").replaceChildren(
+      h("h2", { className: "title", id: "rehearsal-title" }, "A rehearsal"),
+      h("p", {}, server.rehearsal ? `Nothing of your data has been read. This is “${server.rehearsal}”, a public file. Find the level you want, then pay for it alone.`
+        : "Nothing of your data has been read: these rows are made up, within the same bounds. Find the level you want, then pay for it alone."),
+      !server.rehearsal && h("div", { className: "row" }, h("label", { for: "rows" }, "About how many rows have you?"), size),
+      !server.rehearsal && h("p", { className: "hint" }, "A round number will do. It stays here and is not published."));
+  }
+
+  /** The second way: look at several levels of the data first. */
+  function several({ server, upTo }) {
+    const own = server.offers[upTo];
+    const choose = (index) => () => store.set({ upTo: index });
+    return [
+      h("details", { className: "fine", id: "several" , open: byId("several")?.open ?? false },
+        h("summary", { id: "several-title" }, "See several levels of the real data instead"),
+        h("div", { className: "items" },
+          h("p", {}, "Who chooses by looking has seen every level shown: each of them is then published at the price of the last."),
+          h("fieldset", { className: "segmented reach" }, h("legend", {}, "How far may the slider go?"),
+            ...server.offers.map(({ name, epsilon }, i) => h("label", { title: name }, h("input", { type: "radio", name: "up-to", value: String(epsilon), checked: i === upTo, onchange: choose(i) }), h("span", {}, amount(epsilon))))),
+          h("p", { className: "number", id: "several-price" }, `${upTo === 0 ? "One level" : `${upTo + 1} levels`}, up to “${own.name}”: costs ${amount(own.epsilon)}. The certificate then states a factor of ${own.looking.factor} at every level.`),
+          h("button", { type: "button", id: "pay-several", onclick: () => ask(own, false) }, `Pay ${amount(own.epsilon)} and look…`))),
+    ];
+  }
+
+  const again = () => [h("h2", { id: "several-title" }, "Another level"),
+    h("p", { className: "hint" }, "What was paid for stays. Another level, or more of them, is another look at the data: its price is added to this one."),
+    h("button", { type: "button", className: "small", id: "rehearse-again", onclick: rehearse }, "Back to the rehearsal")];
+
+  /** The last question before rows are read. */
+  function ask({ name, epsilon, alone: one, looking }, alone) {
+    const { price, zones, seeded, person } = store.get().server;
     const limited = price.remaining !== null && price.remaining !== undefined;
-    const enough = !limited || price.remaining >= price.epsilon - 1e-9;
-    const spread = levels.length;
-    const name = price.dataset ? `the data set “${price.dataset}”` : "this data set";
-    const share = limited && price.remaining > 0 ? inWords(price.epsilon / price.remaining) : null;
-    const button = h("button", { type: "button", className: "primary wide", id: "confirm-look", disabled: !enough, onclick: () => confirm(button) },
-      "Confirm and look");
-    return h("section", { className: "card", "aria-labelledby": "price-title", id: "price-card" },
-      h("h2", { className: "title", id: "price-title" }, "Before the first look"),
-      h("p", {}, `Nothing has been read yet. One look counts the rows once, adds noise, and shows the result at ${spread} levels of privacy.`),
+    const enough = !limited || price.remaining >= epsilon - 1e-9;
+    const own = price.dataset ? `the data set “${price.dataset}”` : "this data set";
+    const share = limited && price.remaining > 0 ? inWords(epsilon / price.remaining) : null;
+    const stated = alone ? one : looking;
+    const button = h("button", { type: "button", className: "primary", id: "confirm-look", disabled: !enough, onclick: () => confirm(button, epsilon, alone) }, "Confirm and look");
+    const shapes = zones?.features?.length;
+    dialog.replaceChildren(h("section", { className: "done", id: "price-card" },
+      h("h2", { className: "title", id: "price-title" }, alone ? `Pay for “${name}” alone` : `See the levels up to “${name}”`),
       h("div", {},
-        h("p", { className: "big number" }, `Costs ${amount(price.epsilon)}`, " ", h("small", {}, limited ? `of the ${amount(price.remaining)} that remain for ${name}` : "of privacy budget")),
-        !limited && h("p", { className: "hint" }, `No limit is set for ${name}: the ledger keeps count.`),
-        share && enough && h("p", { className: "hint" }, share === "all" ? "The look uses up the privacy budget that is left." : `The look uses ${share} of the privacy budget that is left.`)),
-      limited && enough && h("div", { className: "bar", "aria-hidden": "true" }, bar(price)),
+        h("p", { className: "big number" }, `Costs ${amount(epsilon)}`, " ", h("small", {}, limited ? `of the ${amount(price.remaining)} that remain for ${own}` : "of privacy budget")),
+        !limited && h("p", { className: "hint" }, `No limit is set for ${own}: the ledger keeps count.`),
+        share && enough && h("p", { className: "hint" }, share === "all" ? "It uses up the privacy budget that is left." : `It uses ${share} of the privacy budget that is left.`)),
+      limited && enough && h("div", { className: "bar", "aria-hidden": "true" }, bar(epsilon / price.remaining)),
+      h("p", { id: "will-state" }, `The certificate will state: chosen ${stated.chosen}, ε = ${amount(stated.epsilon)}, a factor of at most ${stated.factor}${stated.delta ? `, but for an exceptional chance of ${amount(stated.delta)}` : ""}${alone ? "" : ", whichever of the levels is published"}.`),
       h("ul", { className: "points" },
-        h("li", {}, "The price is that of the most detailed level. Moving the slider, other numbers of centres and comparisons cost nothing more."),
         h("li", {}, "It is written to the ledger before a row is read, and is never given back."),
-        person && h("li", {}, `The promise is to each person with all their rows (column “${person.column}”, at most ${person.rows} of them count).`),
-        !person && h("li", {}, zones?.features?.length ? `${zones.features.length === 1 ? "One zone takes" : `${zones.features.length} zones take`} part, fixed from now on.` : "Zones with a stricter level must be drawn before the look, under Zones.")),
+        h("li", {}, "Other numbers of centres and comparisons then cost nothing more."),
+        person && h("li", {}, `The promise is to each person with all their rows (column “${person.column}”, at most ${count(person.rows)} of them count).`),
+        !person && h("li", {}, shapes ? `${shapes === 1 ? "One zone takes" : `${shapes} zones take`} part, fixed from now on.` : "Zones with a stricter level must be drawn before, under Zones.")),
       seeded && h("p", { className: "hint" }, "The noise is seeded, for teaching: what you see is not private."),
-      !enough && h("p", { className: "hint", role: "alert" }, "The ledger does not hold enough for a look."),
-      button);
+      !enough && h("p", { className: "hint", role: "alert" }, "The ledger does not hold enough for this."),
+      h("div", { className: "actions" }, h("button", { type: "button", onclick: () => dialog.close() }, "Not now"), button)));
+    dialog.showModal();
+    button.focus();
   }
 
-  function bar(price) {
-    const part = h("span");
-    part.style.width = `${Math.min(100, (100 * price.epsilon) / price.remaining)}%`;
-    return part;
+  function bar(part) {
+    const filled = h("span");
+    filled.style.width = `${Math.min(100, 100 * part)}%`;
+    return filled;
   }
 
-  async function confirm(button) {
+  async function confirm(button, epsilon, alone) {
     button.disabled = true;
     try {
-      const answer = await api.look(store.get().server.price.epsilon);
-      await follow(answer.job ?? answer);
+      const answer = await api.look(epsilon, alone);
+      dialog.close();
+      await follow(answer);
     } catch (error) {
+      dialog.close();
       const server = await attempt(() => api.state()); // the price may have changed meanwhile
       if (server) store.set({ server });
       problem(error.message);
@@ -66,7 +132,8 @@ export function startPrice(store, looked) {
     const progress = h("progress", { "aria-label": "Progress of the look", max: "1" });
     const words = h("p", { className: "hint", role: "status" }, "Starting");
     const cancel = h("button", { type: "button", id: "cancel-look", onclick: () => attempt(() => api.cancel(job.id)) }, "Cancel");
-    byId("price-slot").replaceChildren(h("section", { className: "card", "aria-labelledby": "busy-title" },
+    byId("explore").hidden = true;
+    byId("busy-slot").replaceChildren(h("section", { className: "card", "aria-labelledby": "busy-title" },
       h("h2", { className: "title", id: "busy-title" }, "Looking"), progress, words,
       h("div", { className: "row" }, h("p", { className: "hint" }, "What was charged stays charged."), cancel)));
     cancel.focus();
@@ -84,17 +151,21 @@ export function startPrice(store, looked) {
   async function finish(job) {
     const server = await attempt(() => api.state());
     if (!server) return;
+    byId("busy-slot").replaceChildren();
+    byId("explore").hidden = false;
     store.set({ server });
-    if (server.looked) {
-      byId("price-slot").replaceChildren();
+    if (server.looked && job?.state === "done") {
       looked();
       return;
     }
-    show();
     const why = job?.state === "cancelled" ? "The look was cancelled. What was charged stays charged." : job?.error?.message ?? job?.error;
-    if (why) byId("price-card")?.prepend(h("p", { className: "hint", role: "alert" }, String(why)));
+    if (why) problem(String(why));
   }
 
-  store.on(["server"], () => { if (!following) show(); });
-  show();
+  byId("pay").addEventListener("click", () => {
+    const { server, level } = store.get();
+    ask(server.offers[level], true);
+  });
+  store.on(["server", "rehearsing", "level", "upTo"], () => { if (!following) show(); });
+  return { introduce };
 }

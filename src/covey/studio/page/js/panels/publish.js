@@ -1,6 +1,8 @@
 // Publish: a last word about what will be written, then the files and the certificate.
 import { api } from "../api.js";
 import { byId, h, terms } from "../dom.js";
+import { amount, doubt, grade, percent } from "../words.js";
+import { ofPeople } from "./facts.js";
 
 const KINDS = { release: "for programs", geojson: "for maps", report: "one page to read", JSON: "for programs", GeoJSON: "for maps" };
 
@@ -9,11 +11,14 @@ export function startPublish(store) {
   const close = () => dialog.close();
 
   function open() {
-    const { server, level, k, objective, owner } = store.get();
+    const state = store.get();
+    const { server, current } = state;
+    const { level, objective, edges } = current; // what is on the screen, whatever the controls were asked for since
+    const k = current.centres.length;
+    const own = server.levels[level].certified;
     const name = h("input", { type: "text", id: "publish-name", required: true, maxlength: "100", value: `${server.data.name}, ${server.levels[level].name}` });
     const trouble = h("p", { className: "hint", role: "alert" });
     const go = h("button", { type: "submit", className: "primary", id: "publish-confirm" }, "Publish");
-    const seen = owner || server.owner?.ever || server.owner?.on;
     const form = h("form", {},
       h("h2", { className: "title", id: "publish-title" }, "Publish this level"),
       h("p", {}, "Three files are written: the release, a map layer and a one-page report. The look has paid for them: publishing costs nothing more."),
@@ -21,16 +26,19 @@ export function startPublish(store) {
       h("dl", { className: "rows" }, ...terms([
         ["Level", server.levels[level].name], ["Centres", String(k)],
         ["Made small", objective === "k-means" ? "squared distances" : "distances"],
-        ["How the level was chosen", seen ? "with sight of raw data" : "on the slider"]])),
-      seen ? h("p", { className: "card warn" }, "The non-private centres were on. The certificate will say: level chosen with sight of raw data, the choice is not covered.")
-        : h("p", { className: "hint" }, "You chose by looking, so the certificate states the privacy of the most detailed level that the slider showed."),
+        ["How the level was chosen", own.chosen],
+        ["The certificate states", `ε = ${amount(own.epsilon)}, a factor of ${own.factor}`]])),
+      ...warnings(current, server),
+      own.chosen === "with sight of raw data" && h("p", { className: "card warn" }, "The non-private centres were on. The certificate will say: level chosen with sight of raw data, the choice is not covered."),
+      own.chosen === "on the slider" && h("p", { className: "hint" }, "You chose by looking, so the certificate states the privacy of the most detailed level that the slider showed."),
+      own.chosen === "after other releases" && h("p", { className: "hint" }, "Other releases of this data set were seen before, so the certificate states the sum of all of them."),
       trouble,
       h("div", { className: "actions" }, h("button", { type: "button", onclick: close }, "Not now"), go));
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       go.disabled = true;
       try {
-        done(await api.publish({ level, k, objective, name: name.value }));
+        done(await api.publish({ level, k, objective, edges, name: name.value }));
       } catch (error) {
         trouble.textContent = error.message;
         go.disabled = false;
@@ -55,6 +63,22 @@ export function startPublish(store) {
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog) close();
   });
+}
+
+/** What a reader of the files should not overlook, once more before they are written. */
+function warnings({ errors, sizes, outside, numbers }, { person }) {
+  const off = (errors?.sizes ?? []).map((interval, i) => doubt(sizes[i], interval));
+  const which = (keep) => [...numbers.keys()].filter(keep).map((i) => numbers[i]).sort((a, b) => a - b).join(", ");
+  const noise = which((i) => errors?.doubtful?.[i]);
+  const [red, amber] = [which((i) => grade(off[i]) === "red"), which((i) => grade(off[i]) === "amber")];
+  const lines = [
+    noise && ["red", `May be only noise: centre ${noise}.`],
+    red && ["red", `Size off by more than half of itself: centre ${red}.`],
+    amber && ["amber", `Size off by more than a tenth of itself: centre ${amber}.`],
+    outside && ["amber", `About ${percent(outside.share, { up: false })} of the rows lie outside the bounds and were moved to the edge.`],
+    person && ["", ofPeople(person)],
+  ].filter(Boolean);
+  return lines.length ? [h("ul", { className: "points", id: "publish-warnings" }, ...lines.map(([kind, words]) => h("li", { className: kind }, words)))] : [];
 }
 
 function statement(certificate) {

@@ -2,6 +2,7 @@
 import { api } from "../api.js";
 import { attempt, byId, h, problem } from "../dom.js";
 import { polygons } from "../projection.js";
+import { amount } from "../words.js";
 import { boxForm, modeButton } from "./shapes.js";
 
 const LARGEST_FILE = 1_000_000;
@@ -14,7 +15,7 @@ export function startZones(store) {
 
   const features = () => store.get().server.zones?.features ?? [];
   const stricter = () => {
-    const { levels } = store.get().server;
+    const { offers: levels } = store.get().server;
     const most = Math.max(...levels.map(({ epsilon }) => epsilon));
     return levels.filter(({ epsilon }) => epsilon < most);
   };
@@ -24,10 +25,17 @@ export function startZones(store) {
 
   /** Sends the whole list; what the server took is what the map shows. */
   async function save(next) {
-    const send = next.length ? () => api.setZones({ type: "FeatureCollection", features: next }) : () => api.clearZones();
-    const server = await attempt(send);
-    if (server) store.set({ server });
-    else show();
+    const { revision } = store.get().server;
+    const send = next.length ? () => api.setZones({ type: "FeatureCollection", features: next }, revision) : () => api.clearZones(revision);
+    try {
+      problem(null);
+      store.set({ server: await send() });
+    } catch (error) {
+      const server = error.status === 409 ? await attempt(() => api.state()) : null; // another window was first
+      if (server) store.set({ server });
+      else show();
+      problem(error.message);
+    }
   }
 
   const add = (ring) => save([...features(), feature(ring, `Zone ${features().length + 1}`)]);
@@ -67,7 +75,16 @@ export function startZones(store) {
         h("input", { type: "text", value: title, disabled: fixed, maxlength: "80", "aria-label": `Name of zone ${index + 1}`, onchange: (event) => replace(index, { name: event.target.value }) }),
         !fixed && h("button", { type: "button", className: "quiet small", "aria-label": `Remove ${title}`, onclick: () => save(features().filter((_, i) => i !== index)) }, "Remove")),
       h("label", { className: "field" }, "People inside are protected as on the level",
-        h("select", { disabled: fixed, onchange: (event) => replace(index, { epsilon: Number(event.target.value) }) }, ...options)));
+        h("select", { disabled: fixed, onchange: (event) => replace(index, { epsilon: Number(event.target.value) }) }, ...options)),
+      h("p", { className: "hint kept" }, kept(properties.epsilon)));
+  }
+
+  /** What a zone costs in detail: the share of its rows that is kept, which depends on the level that is paid for. */
+  function kept(own) {
+    const { server, level, rehearsing, upTo } = store.get();
+    const paid = rehearsing ? [server.offers[level ?? upTo].epsilon, server.offers[upTo].epsilon] : [server.price.epsilon];
+    const share = (epsilon) => (own >= epsilon ? "all" : `${amount((100 * Math.expm1(own)) / Math.expm1(epsilon))}%`);
+    return `Of the rows inside ${share(paid[0])} ${rehearsing ? "would be" : "were"} kept${rehearsing ? ` on this level alone, ${share(paid[1])} with the slider up to ${amount(paid[1])}` : ""}.`;
   }
 
   function show() {
@@ -98,6 +115,6 @@ export function startZones(store) {
     show();
   }
 
-  store.on(["server"], show);
+  store.on(["server", "level", "upTo", "rehearsing"], show);
   return { build };
 }
