@@ -179,7 +179,11 @@ def make_score(
         domain,
         what="score",
         bounds=release.certificate.domain,
-        notes={"k": len(release.centres), "sets": list(places), "declared_public": [name in declared for name in places]},
+        notes={
+            "k": len(release.centres),
+            "sets": list(places),
+            "declared_public": [name in declared for name in places],
+        },
         asked={
             "sets": [[name, name in declared, each.tolist()] for name, each in places.items()],
             "middle": middle.tolist(),
