@@ -238,6 +238,7 @@ def commands(town: Town, folder: Path) -> Fields:
             printed("fit", *usual, "-k", "3", *keyed, "--out", "r.json", "--geojson", "r.geojson"),
             printed("fit", *usual, "-k", "3", *keyed),
             printed("fit", *usual, "-k", "8", "--errors", "full"),
+            printed("fit", *usual, "-k", "auto", "--k-range", "2:2"),
             printed("coreset", *usual, *charged, "--out", "c.json"),
             printed("query", "c.json", "-k", "2", "--centers", "sites.csv", "--forbidden", "park.json"),
             printed("query", "c.json", "--centers", "sites.csv", "--scaled"),
@@ -299,6 +300,9 @@ def _cases() -> Iterator[tuple[str, Case]]:
     yield "auto in a ball of six columns", Case(partial(wide, epsilon=0.5, delta=1e-6, algorithm_params=kept))
     yield "auto in a box of six columns", Case(partial(wide, bounds=Box(**dict.fromkeys("abcdef", (-1, 1)))))
     yield "distances of plain columns", Case(partial(one_fit, epsilon=5))
+    for name, made in (("two", one_fit), ("six", partial(wide, epsilon=4))):
+        asked = {"k": "auto", "k_range": (2, 5)}
+        yield f"how many clusters in {name} columns", Case(partial(made, **asked), frozenset({"auto k"}))
     yield "all errors", Case(partial(on_map, errors="full"))
     yield "no errors", Case(partial(on_map, errors="none"))
     yield "a map with a ledger", Case(partial(on_map, choice="asked for on Monday"))

@@ -115,7 +115,8 @@ def make_release(
     data: File,
     options: Shared,
     *,
-    k: int,
+    k: int | str,
+    k_range: tuple[int, int] | None = None,
     domain: Box | Ball,
     objective: str,
     algorithm: str,
@@ -143,6 +144,7 @@ def make_release(
             release = fit(
                 data,
                 k=k,
+                k_range=k_range,
                 epsilon=options.epsilon,
                 delta=options.delta,
                 bounds=domain,

@@ -26,7 +26,7 @@ OWN = ("n_clusters", "progress", "verbose", "objective", "algorithm", "algorithm
 class Private(BaseEstimator):
     """What all estimators share: one private fit, and what it leaves behind."""
 
-    n_clusters: int
+    n_clusters: int | str
     bounds: Any
     person: str | None
     rows_per_person: int | str

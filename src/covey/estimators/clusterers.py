@@ -33,8 +33,9 @@ class _Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
+        k_range: Any = None,
         epsilon: float = 1.0,
         delta: float | None = None,
         bounds: Any = None,
@@ -65,7 +66,7 @@ class _Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         own = {"algorithm": self.algorithm, "algorithm_params": self.algorithm_params}
         self._fit(X, person, more, objective=self._objective, **own)
         self.cluster_centers_ = np.array(self.release_.centres)
-        self._n_features_out = len(self.cluster_centers_)
+        self._n_features_out = self.n_clusters_ = len(self.cluster_centers_)
         return self
 
     def fit_predict(self, X: Any, y: Any = None, **more: Any) -> NDArray[np.intp]:  # noqa: ARG002
@@ -116,8 +117,10 @@ class KMeans(_Clusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of centres.
+    n_clusters : int or 'auto', default=8
+        Number of centres; "auto" chooses one from what the fit releases, at no further cost (algorithm 'auto' alone).
+    k_range : pair of int or None, default=None
+        The least and the most clusters that "auto" may choose; None for (2, 20).
     epsilon : float, default=1.0
         The privacy budget of this fit; smaller is more private. Usual values: 0.1 to 3.
     delta : float or None, default=None
@@ -165,6 +168,8 @@ class KMeans(_Clusterer):
     ----------
     cluster_centers_ : array of shape (n_clusters, n_features)
         The private centres, in the units of the data.
+    n_clusters_ : int
+        How many there are.
     release_ : Release
         Centres, noisy sizes and the certificate.
     n_features_in_ : int

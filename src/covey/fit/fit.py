@@ -19,11 +19,12 @@ from covey.budget.accounting.amplify import SMALLEST_RATE
 from covey.budget.accounting.plan import Reserve
 from covey.budget.accounting.promise import Kind, Promise
 from covey.budget.ledger.ledger import Ledger
-from covey.checks import amount, whole_number
+from covey.checks import amount
 from covey.errors import ParameterError
 from covey.fit.cap import cap, each_row
 from covey.fit.caution import warn_before
 from covey.fit.certify import certify
+from covey.fit.chosen import read_k, settle_k
 from covey.fit.sample import SampleRequest, draw_sample, read_sample
 from covey.fit.session import Progress, Session, open_ledger, seed_of
 from covey.fit.zones import Thinning, read_zones
@@ -43,10 +44,11 @@ ERRORS = ("quick", "full", "none")  # of a release: of sizes and costs; of place
 def fit(
     data: Any,
     *,
-    k: int,
+    k: int | str,
     epsilon: float,
     bounds: Bounds | None,
     delta: float | None = None,
+    k_range: Any = None,
     algorithm: str = "auto",
     algorithm_params: Mapping[str, Any] | None = None,
     objective: str = "k-means",
@@ -73,6 +75,7 @@ def fit(
     data, person = with_ids(data, person)
     request = check_request(
         k=k,
+        k_range=k_range,
         epsilon=epsilon,
         delta=delta,
         algorithm=algorithm,
@@ -127,7 +130,7 @@ def _fit(
         dataset,
         promise=request.promise,
         zones=None if zoned is None else zoned.promises(request.promise, missing=request.missing),
-        purpose=f"{request.objective} with {request.algorithm.name}, k = {request.k}",
+        purpose=f"{request.objective} with {request.algorithm.name}, k = {request.how_many}",
         fingerprint=request.fingerprint(domain, seed=seed, zones=zoned, reading=table.reading),
         numbers=(request.k + 2) * domain.dimension,
         seed=seed,
@@ -146,6 +149,7 @@ class Request:
     """A checked request: all of it public. delta is what is charged, which may be none of what was asked for."""
 
     k: int
+    k_range: tuple[int, int] | None = None  # to choose k from, which is its end until then
     epsilon: Fraction
     delta: Fraction
     asked_delta: Fraction
@@ -168,7 +172,13 @@ class Request:
     def run(self, curator: Curator, promise: Promise, seed: int | None) -> Outcome:
         """The algorithm at work. `promise` is what it may spend on the rows that it meets."""
         values = {"k": self.k, "epsilon": promise.epsilon, "delta": promise.delta, "objective": self.objective}
-        return self.algorithm.outcome(curator, {**values, "public_rng": public_rng(seed)}, self.parameters)
+        own = self.parameters if self.k_range is None else {**self.parameters, "keep_synopsis": True}
+        return self.algorithm.outcome(curator, {**values, "public_rng": public_rng(seed)}, own)
+
+    @property
+    def how_many(self) -> str:
+        """The number of centres in words."""
+        return str(self.k) if self.k_range is None else "{} to {}".format(*self.k_range)
 
     def without_idle_delta(self, domain: Domain) -> Request:
         """The request without a delta that no plan could use: such a delta is neither charged nor certified.
@@ -196,7 +206,7 @@ class Request:
     ) -> str:
         """Every parameter in one canonical text: what an idempotency key is bound to."""
         fields = {
-            "k": self.k,
+            "k": self.how_many if self.k_range else self.k,
             "epsilon": str(self.epsilon),
             "delta": str(self.asked_delta),
             "algorithm": self.algorithm.name,
@@ -220,7 +230,7 @@ class Request:
 
 def check_request(
     *,
-    k: int,
+    k: int | str,
     epsilon: float,
     delta: float | None,
     algorithm: str,
@@ -229,6 +239,7 @@ def check_request(
     neighbours: str,
     person: Person,
     engine: str,
+    k_range: Any = None,
     sample: Any = None,
     missing: str = MIDDLE,
     errors: str = "quick",
@@ -257,8 +268,10 @@ def check_request(
     asked = Fraction(0) if delta is None else amount("delta", delta, below=1)
     if asked > MOST_DELTA:
         raise ParameterError("delta", "must be at most 0.01, and should be well below 1 in the number of rows")
+    most, asked_range = read_k(k, k_range, row)
     return Request(
-        k=whole_number("n_clusters", k, least=1, most=1_000),
+        k=most,
+        k_range=asked_range,
         epsilon=amount("epsilon", epsilon),
         delta=Fraction(0) if row.guarantee == "pure" else asked,  # a pure algorithm spends none
         asked_delta=asked,
@@ -323,8 +336,10 @@ def run(
     if zones is not None:
         told = zones.notes(request.delta, counted_up=outcome.counted_up)
         outcome = replace(outcome, notes={**outcome.notes, **told})
-    seeded = session.source.seeded
-    release = certify(
-        request, domain, outcome, capped, sampled, dataset=dataset, receipt=session.receipt, seeded=seeded
-    )
+
+    def certified(request: Request, outcome: Outcome) -> Release:
+        paid, seeded = session.receipt, session.source.seeded
+        return certify(request, domain, outcome, capped, sampled, dataset=dataset, receipt=paid, seeded=seeded)
+
+    release = certified(*settle_k(request, outcome, domain, certified))
     return Release.from_json(session.finish(release.to_json(), made=release))
