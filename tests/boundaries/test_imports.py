@@ -258,7 +258,7 @@ def test_the_checker_can_fail(file, source):
         ("post/good.py", "import numpy as np\nrng = np.random.default_rng(1)"),
         ("noise/source.py", "import secrets"),
         ("private/tables/files.py", "import pyarrow.parquet as pq"),
-        ("estimators/base.py", "from covey.fit.fit import _plain"),
+        ("estimators/base.py", "from covey.fit.request import _plain"),
     ],
 )
 def test_the_checker_does_not_cry_wolf(file, source):

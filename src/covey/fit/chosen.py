@@ -22,7 +22,7 @@ from covey.published.coreset.coreset import Coreset
 from covey.published.release import Release
 
 if TYPE_CHECKING:
-    from covey.fit.fit import Request
+    from covey.fit.request import Request
 
 USUAL_RANGE = (2, 20)
 RULE = "the highest jump of the cost to the power -d/2, if it stands out and stays under noise that is drawn again"

@@ -27,7 +27,9 @@ def model() -> KMeans:
 
 def test_the_number_is_chosen_and_said(model: KMeans) -> None:
     told = model.release_.certificate.parameters["how_many"]
-    assert model.n_clusters_ == len(model.release_.sizes) == model.release_.certificate.parameters["k"] == told["k"] == 4
+    assert (
+        model.n_clusters_ == len(model.release_.sizes) == model.release_.certificate.parameters["k"] == told["k"] == 4
+    )
     assert told["range"] == [2, 9]
     assert "4 clusters fit best" in told["words"]
     assert [each[0] for each in told["costs"]] == list(range(2, 10))
