@@ -15,6 +15,7 @@ from covey.checks import refuse_arguments
 from covey.errors import LedgerError
 from covey.fit.caution import no_score, warn_after, warn_without_ledger
 from covey.fit.fit import fit
+from covey.fit.ranges import settled
 from covey.geo.metric import measured
 from covey.private.opening import check_names, open_data, open_once, whose, with_ids
 from covey.public import Person
@@ -62,7 +63,8 @@ class Private(BaseEstimator):
             raise
         warn_after(self.release_)
         table, who = open_data(source, engine=self.engine), Person(shared["person"], self.rows_per_person)
-        self._domain = measured(self.bounds, self.scale, person=who, names=table.names, width=table.width)
+        bounds = settled(self.bounds, self.release_.certificate)
+        self._domain = measured(bounds, self.scale, person=who, names=table.names, width=table.width)
         plain = shared["person"] is None and not isinstance(X, str | PathLike) and table.local and table.as_given
         if self._all_columns() and plain:
             validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_

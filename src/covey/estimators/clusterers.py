@@ -127,7 +127,9 @@ class KMeans(_Clusterer):
         None for pure epsilon, or the exceptional chance, well below 1/n, for algorithms that make use of one.
     bounds : Box, Ball, dict, list of pairs, pair of arrays, or pair of numbers, default=None
         Public limits of each column, required: a `Box`, a `Ball`, {"lon": (low, high), ...}, a list with (low, high)
-        for each column, a tuple (lower, upper) of arrays, or of two numbers. Never computed from the rows.
+        for each column, a tuple (lower, upper) of arrays, or of two numbers. Never computed from the rows; but
+        "private" in the place of a range in a dictionary finds one within epsilon, for 5% of it or a named share
+        ("private:0.1"): docs/guide/four-questions.md.
     algorithm : str, default='auto'
         One of those that `covey algorithms` lists; "auto" is the default of docs/guide/auto.md.
     algorithm_params : dict or None, default=None

@@ -15,8 +15,8 @@ Floats = NDArray[np.float64]
 CHANCE = 0.01  # that anything is taken for rows where there are none
 RUNS = (1, 2, 4, 8)  # neighbouring counts that are looked at together: rows may be spread over several
 TAIL = 0.01  # of the rows, that may lie beyond each end
-STANDS = 1.5  # scales of the noise: a leaf with less holds no rows that could be told
-DOUBT = math.sqrt(2)  # scales, a deviation of one count: what is added to what seems to lie beyond an end
+STANDS = 2.0  # scales of the noise: a leaf with less holds no rows that could be told
+DOUBT = math.sqrt(0.5)  # scales, half a deviation of a count: what is added to what seems to lie beyond an end
 STEPS = 50  # decimal steps of a range, at least: its ends are rounded outward to them
 _SLOPES = np.linspace(0.02, 0.98, 97)
 
