@@ -4,8 +4,9 @@
 
 Columns and sets are those of the suite of utility, up to 16 columns and 26 clusters, at most 30,000 rows of each. First
 every column by itself, at some products of the number of rows and the epsilon that is spent on its range: how the range
-compares to that from the 1% to the 99% quantile, and how many rows it cuts off. Then `auto` at epsilon = 1 with all bounds private, and with public
-ones: each against k-means without privacy, both measured as the fit measures. Sets are public, so noise is seeded.
+compares to that from the 1% to the 99% quantile, and how many rows it cuts off. Then `auto` at epsilon = 1 with all
+bounds private, and with public ones: each against k-means without privacy, both measured as the fit measures. Sets are
+public, so noise is seeded.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def ranges(columns: dict[str, Floats], strength: float, runs: int) -> dict[str, 
         "strength": strength,
         "tries": len(ratios) + none,
         "no_range": none,
-        "within_factor_2": round(good / (len(ratios) + none), 3),
+        "within_factor_2": round(float(good / (len(ratios) + none)), 3),
         "median_ratio": round(float(np.median(ratios)), 3),
         "cut_at_most_2_percent": round(float(np.mean(np.array(cut) <= 0.0205)), 3),
     }
@@ -110,12 +111,15 @@ def main(data: Path | None, runs: int, out: Path | None) -> None:
     for which in chosen:
         public: dict[str, Any] = {name: (low, high) for name, low, high in which.bounds}
         best = KMeans(which.k, n_init=2, random_state=0)
-        means = []
+        means: list[float | None] = []
         for bounds in (dict.fromkeys(public, "private"), public):
-            found = [above_best(tables[which.name], which, bounds, best, seed) for seed in range(runs)]
-            means.append(float(np.exp(np.mean(np.log(found)))))
+            try:
+                found = [above_best(tables[which.name], which, bounds, best, seed) for seed in range(runs)]
+                means.append(round(float(np.exp(np.mean(np.log(found)))), 4))
+            except DataError:  # no range is supported
+                means.append(None)
         row = {"set": which.name, "rows": len(tables[which.name]), "columns": which.dimension, "k": which.k}
-        fits.append({**row, "private": round(means[0], 4), "public": round(means[1], 4)})
+        fits.append({**row, "private": means[0], "public": means[1]})
         click.echo(fits[-1])
     click.echo(f"{time.process_time() - start:.0f} s of CPU")
     if out is not None:

@@ -27,7 +27,7 @@ USERS = frozenset(
 KINDS = ("noisy", "rarely noisy", "public", "fresh")
 OF_ALL = (
     *("k", "sample", "people", "zones", "zones_note", "choice", "clustered_again", "reduced_to", "not_told"),
-    *("constraints", "algorithm_by", "missing", "how_many"),
+    *("constraints", "algorithm_by", "missing", "how_many", "bounds"),
     *ROWS_BY_BOUNDS,
 )
 PARAGRAPHS = (  # that wrap

@@ -33,7 +33,7 @@ from covey.private.narrowed.held import HeldTable
 from covey.private.tables.base import Table
 from covey.public import Domain, Neighbours
 from covey.published.certificate import Certificate
-from covey.queries.magnitudes import Magnitudes, RawDomain
+from covey.queries.magnitudes import STEPS, Magnitudes, RawDomain
 from covey.queries.projection import Projection
 from covey.queries.tree import Tree, TreeLeaves
 
@@ -201,7 +201,8 @@ def _find(
     windows: dict[int, tuple[float, float]] = {}
     for i, noise, _, _ in noises:
         counts = door.release(Magnitudes(raw, i), noise).astype(np.float64)
-        if (rows := lit(counts, scale=float(sides / noise.epsilon))) is not None:
+        rows = lit(counts, scale=float(sides / noise.epsilon))
+        if rows is not None and rows != (STEPS, STEPS):  # numbers that are all about 0 have no width
             windows[i] = Magnitudes.ends(max(rows[0] - 1, 0), min(rows[1] + 1, len(counts) - 1))
     found: dict[str, Any] = {domain.names[i]: None for i, *_ in noises}
     if not windows:

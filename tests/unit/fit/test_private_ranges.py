@@ -77,11 +77,12 @@ def test_two_charges_and_each_release_under_its_own_receipt(book):
 
 def test_both_must_be_affordable_before_anything_is_charged(book):
     with pytest.raises(BudgetError):
-        ask(people(100), epsilon=1.05, ledger=book, dataset="people")
+        ask(people(40_000), epsilon=1.05, ledger=book, dataset="people")
     assert charges(book) == []
 
 
-def test_a_crash_between_the_charges_keeps_the_first_and_finds_it_again(book, monkeypatch):
+def test_a_crash_between_the_charges_keeps_the_first_and_finds_it_again(tmp_path, monkeypatch):
+    book = Ledger.create(tmp_path / "x.ledger", dataset="people", epsilon=3)
     keyed = {"ledger": book.with_key("monday"), "dataset": "people"}
     settle = ranges.Look.settle
 
@@ -208,6 +209,13 @@ def test_what_an_algorithm_refuses_is_refused_before_the_ranges_are_charged(book
     with pytest.raises(ParameterError):
         ask(data, bounds=many, algorithm="net-coreset", ledger=book, dataset="people")
     assert charges(book) == []
+
+
+def test_rows_that_are_nearly_all_0_support_no_range():
+    """A range about 0 would have no width to measure anything by."""
+    data = pd.DataFrame({"gain": np.where(np.arange(5000) % 200, 0.0, 1e5)})
+    with pytest.raises(DataError, match="no range of 'gain'"):
+        ask(data, bounds={"gain": "private"}, epsilon=4.0, random_state=1)
 
 
 def test_many_columns_share_a_quarter():
