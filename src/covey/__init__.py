@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from covey.theory.plan import plan
     from covey.theory.truthful import truthful_bound
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = [
     "Ball",

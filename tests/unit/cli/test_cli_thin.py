@@ -169,7 +169,8 @@ def test_tracks_of_gpx_and_points_of_geojson_become_csv(tmp_path: Path, mine: Pa
         ("a.gpx", "<gpx><trk><trkseg><trkpt/></trkseg></trk></gpx>", "no point has a place"),
         ("a.json", '{"type": "FeatureCollection", "features": [{"geometry": {"coordinates": [[3, 3], [4, 3]]}}]}',
          "not lines or areas"),
-        ("a.csv", 'lon,lat,"note\n1.5,1.5,home"\n3,3,x\n', "a name in the header line has several lines"),
+        ("a.csv", 'lon,lat,"note\n1.5,1.5,home"\n3,3,x\n', "holds numbers, not names of columns"),
+        ("a.csv", 'lon,lat,"note\nof home"\n3,3,x\n', "a name in the header line has several lines"),
     ],
 )  # fmt: skip
 def test_a_track_that_holds_no_rows_where_they_are_looked_for_says_so(

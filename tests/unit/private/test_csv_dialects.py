@@ -290,4 +290,5 @@ def test_a_number_beside_words_in_one_cell_of_a_header_is_a_row():
     from covey.private.tables.csv.header import look_like_a_row
 
     assert look_like_a_row(["", "0.25;0.5;Ann"])
-    assert not look_like_a_row(["lon;lat;2020", "v1.2|b"])
+    assert look_like_a_row(["0.1234567x", "y"])
+    assert not look_like_a_row(["lon;lat;2020", "v1.2|b", "pm2.5", "share_0,125"])

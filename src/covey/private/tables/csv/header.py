@@ -14,6 +14,7 @@ from covey.private.tables.text import opened
 
 NUMBER = r"^\s*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?)\s*$"
 NEARLY = r"[+-]?[\d.]*\d[\d.]*([eE][+-]?\d*)?"  # a number with a slip in it: ".0.5", "1.2.3"
+MEASURED = r"\d[.,]\d{4}"  # nobody names a column so: digits of a row that damage brought into a name
 LONGEST_COUNT = 9  # digits of a column name that is a number
 COMMAS = (b",", b";", b"\t", b"|")  # the first that splits the header line is between all cells
 OTHER_TEXT = (b"\xff\xfe", b"\xfe\xff")  # how UTF-16 begins
@@ -91,9 +92,11 @@ def look_like_a_row(names: Sequence[str]) -> bool:
 
     Names may count: from 0 or 1, by their own place in the line, or as three or more whole numbers in a row (years).
     Several numbers in one cell ("12.5;47.3") are a row with another separator, and so is one beside words ("12.5;Ann");
-    a number with a slip (".0.5") is one too.
+    a number with a slip (".0.5") is one too, and so are the digits of a measurement inside a word ("0.12345x").
     A name of several lines must not have such a line: it may be a row that a quote took in.
     """
+    if any(re.search(MEASURED, name) for name in names):
+        return True
     below = [line for name in names for line in name.splitlines()[1:]]
     if any(re.search(r"[,;|\t]", line) and look_like_a_row([line]) for line in below):
         return True
