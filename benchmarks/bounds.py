@@ -110,7 +110,7 @@ def main(data: Path | None, runs: int, out: Path | None) -> None:
     fits = []
     for which in chosen:
         public: dict[str, Any] = {name: (low, high) for name, low, high in which.bounds}
-        best = KMeans(which.k, n_init=6, random_state=0)
+        best = KMeans(which.k, n_init=4, random_state=0)
         means: list[float | None] = []
         for bounds in (dict.fromkeys(public, "private"), public):
             try:

@@ -17,6 +17,7 @@ RUNS = (1, 2, 4, 8)  # neighbouring counts that are looked at together: rows may
 TAIL = 0.01  # of the rows, that may lie beyond each end
 STANDS = 2.0  # scales of the noise: a leaf with less holds no rows that could be told
 DOUBT = math.sqrt(0.5)  # scales, half a deviation of a count: what is added to what seems to lie beyond an end
+MARGIN = 0.1  # of the range, that is added at either end: a wide range costs little, and one that cuts costs more
 STEPS = 50  # decimal steps of a range, at least: its ends are rounded outward to them
 _SLOPES = np.linspace(0.02, 0.98, 97)
 
@@ -42,7 +43,7 @@ def largest_noise(run: int, tries: int) -> float:
 
 
 def inner_range(edges: Floats, counts: Floats, *, scale: float) -> tuple[float, float]:
-    """The smallest range of whole leaves beyond whose ends at most `TAIL` of the rows seem to lie each.
+    """The smallest range of whole leaves beyond whose ends at most `TAIL` of the rows seem to lie each, and a margin.
 
     edges : m + 1, ascending, of m leaves that lie side by side; counts : their noisy numbers of rows.
     """
@@ -51,7 +52,9 @@ def inner_range(edges: Floats, counts: Floats, *, scale: float) -> tuple[float, 
     low, high = (int(np.searchsorted(np.cumsum(each), most, side="right")) for each in (stand, stand[::-1]))
     if most < 0 or low + high >= len(counts):  # too few rows to cut anything
         low = high = 0
-    return float(edges[low]), float(edges[len(counts) - high])
+    first, last = float(edges[low]), float(edges[len(counts) - high])
+    margin = MARGIN * (last - first)
+    return max(first - margin, float(edges[0])), min(last + margin, float(edges[-1]))
 
 
 def outward(low: float, high: float) -> tuple[float, float]:

@@ -40,8 +40,8 @@ def test_rows_are_found_where_they_are_also_spread_over_many_counts():
 
 def test_ends_with_hardly_any_rows_are_cut_off():
     edges, counts = np.arange(11.0), np.array([0, 3, 0, 400, 500, 300, 0, 0, 2, 0.0])
-    assert inner_range(edges, counts, scale=1.0) == (3.0, 6.0)
-    assert inner_range(edges, np.where(counts == 3, 40, counts), scale=1.0) == (1.0, 6.0)
+    assert inner_range(edges, counts, scale=1.0) == pytest.approx((2.7, 6.3))  # with a margin
+    assert inner_range(edges, np.where(counts == 3, 40, counts), scale=1.0) == pytest.approx((0.5, 6.5))
     assert inner_range(edges, counts, scale=100.0) == (0.0, 10.0)  # in doubt nothing is cut
     assert inner_range(edges, -counts, scale=1.0) == (0.0, 10.0)
     assert inner_range(np.array([0.0, 1.0]), np.array([5.0]), scale=0.1) == (0.0, 1.0)
