@@ -1,9 +1,9 @@
 # `make demo` and `make test` are all a newcomer needs; both set up what they use.
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 # Two workers for two cores: threads of linear algebra in each would only contend for them.
-PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2
 
 .PHONY: setup demo test lint audit bench clean studio studio-assets chromium java docs package lowest newest
 
@@ -28,7 +28,7 @@ demo: .venv/.demo
 # Downloads wait while the linters work.
 test: .venv/.dev
 	@$(MAKE) --no-print-directory --jobs=3 lint studio-assets chromium java
-	$(PYTEST) --dist loadgroup -m "not slow" --durations=15
+	$(PYTEST) --dist loadgroup -m "not slow" --durations=10
 
 # The studio's map library and outlines, from npm; without npm the page shows its scatter view.
 studio-assets: | .venv/bin/python

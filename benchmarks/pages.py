@@ -96,6 +96,26 @@ def utility_sentence() -> str:
     )
 
 
+def nothing() -> str:
+    """auto against knowing nothing: over all cells, the worst median, and how many 95th percentiles exceed 1.1."""
+    rows = []
+    for part in results("nothing.json")["parts"]:
+        for d in sorted({cell["d"] for cell in part["cells"]}):
+            cells = [cell for cell in part["cells"] if cell["d"] == d]
+            words = [part["form"], part["relation"], part["objective"], str(d), str(len(cells))]
+            for name in ("middle", "better"):
+                medians, highs = zip(*(cell[name] for cell in cells), strict=True)
+                over = [str(sum(each > limit for each in own)) for own, limit in ((medians, 1.02), (highs, 1.1))]
+                words += [f"{max(medians):.2f}", f"{over[0]}, {over[1]}"]
+            rows.append(words)
+    ends = [
+        f"{what} (against the {name})"
+        for name in ("middle", "better of both")
+        for what in ("worst median", "cells with a median above 1.02, a 95th percentile above 1.1")
+    ]
+    return markdown_table(["form", "relation", "objective", "columns", "cells", *ends], rows)
+
+
 def measured() -> list[dict[str, Any]]:
     """Every document of `covey bench utility` among the results, on the real sets, for k-means."""
     found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((RESULTS / "utility").glob("*.json"))]
@@ -401,6 +421,7 @@ VIEWS: dict[str, Callable[[], str]] = {
     "zones": zones,
     "utility": utility,
     "utility-sentence": utility_sentence,
+    "nothing": nothing,
     "leaderboard": leaderboard,
     "leaderboard-sentence": leaderboard_sentence,
     "others": others,

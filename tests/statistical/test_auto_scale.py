@@ -38,7 +38,7 @@ ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
 DELTA = Fraction(1, 10**6)
 SIGMAS = 5.0  # the runs are seeded: this is how unlikely a right scale may look
 OFF = [(1.0, True), (0.9, False), (1.15, False)]
-D, K, RUNS = 40, 6, 120
+D, K, RUNS = 40, 6, 90
 SUM, SQUARES, MOMENTS = 2**24, 2**32, 26_000**2  # what stands for a radius, or a radius squared, in integers
 
 

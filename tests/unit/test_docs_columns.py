@@ -13,7 +13,6 @@ from covey.cli.main import cli
 PAGE = (Path(__file__).parents[2] / "docs/guide/columns.md").read_text()
 
 
-@pytest.mark.filterwarnings("ignore::covey.PrivacyWarning")
 def test_the_guide_runs_and_its_command_says_what_became_of_missing_values(tmp_path, monkeypatch):
     (example,) = re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
     known: dict = {}

@@ -75,7 +75,7 @@ SMALL = {
 @pytest.mark.parametrize("rows", SMALL.values(), ids=SMALL)
 @pytest.mark.parametrize(("algorithm", "neighbours", "objective"), WAYS)
 def test_no_data_is_too_small(algorithm, neighbours, objective, rows):
-    for seed in (None, 0, 1, 2):  # whatever the noise says
+    for seed in (None, 0):  # whatever the noise says
         made = fit(
             rows,
             k=3,
@@ -98,7 +98,7 @@ def test_no_data_is_too_small(algorithm, neighbours, objective, rows):
 @pytest.mark.parametrize("epsilon", [1e-6, 1e4])
 @pytest.mark.parametrize("bounds", [(-1, 1), Ball(1.0)], ids=["box", "ball"])
 def test_every_epsilon_that_is_accepted_works(blobs, algorithm, epsilon, bounds):
-    model = KMeans(2, epsilon=epsilon, bounds=bounds, **quick(algorithm, k=2, edge=0.6)).fit(blobs)
+    model = KMeans(2, epsilon=epsilon, bounds=bounds, **quick(algorithm, k=2, edge=0.6)).fit(blobs[::6])
     assert np.isfinite(model.cluster_centers_).all()
     assert Release.from_json(model.release_.to_json()) == model.release_
 

@@ -65,17 +65,20 @@ class Algorithm:
     variants: tuple[Mapping[str, Any], ...] = ({},)  # parameters that lead to other questions: an audit draws one
     add_remove_variants: tuple[Mapping[str, Any], ...] = ()  # of these, too, where rows are added or removed
 
+    @cached_property
+    def _takes(self) -> Mapping[str, inspect.Parameter]:
+        return inspect.signature(self.run).parameters
+
     @property
     def parameters(self) -> dict[str, Any]:
         """The algorithm's own parameters and their defaults."""
-        own = inspect.signature(self.run).parameters.values()
+        own = self._takes.values()
         defaults = {each.name: each.default for each in own if each.default is not inspect.Parameter.empty}
         return {name: value for name, value in defaults.items() if name not in SUPPLIED}
 
     def supplied(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Those of the values of SUPPLIED that the algorithm asks for."""
-        asked = inspect.signature(self.run).parameters
-        return {name: values[name] for name in values if name in asked}
+        return {name: values[name] for name in values if name in self._takes}
 
     @cached_property
     def ranges(self) -> dict[str, Ranges]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.post.coarsen import coarsen
-from covey.post.distances import Floats, add_up, blocks
+from covey.post.distances import Floats, add_up, blocks, repeated
 
 _FEW = 16  # up to this many centres in at least as many columns, sums by a matrix product beat sums by label
 _LONG_ROW = 48  # from this many centres on, argmin along a row beats a running minimum over centres
@@ -135,12 +135,11 @@ def _factors(centres: Floats) -> Floats:
 def _repeated(centres: Floats) -> NDArray[np.bool_]:
     """Which centres equal an earlier one of their start: rounding must not share out the cells between the two."""
     norms = np.square(centres).sum(axis=2)
-    repeated = np.zeros(norms.shape, dtype=bool)
-    suspects = np.flatnonzero((np.diff(np.sort(norms, axis=1), axis=1) == 0).any(axis=1))
-    for i in suspects:
-        repeated[i] = True
-        repeated[i, np.unique(centres[i], axis=0, return_index=True)[1]] = False
-    return repeated
+    found = np.zeros(norms.shape, dtype=bool)
+    norms.sort(axis=1)
+    for i in np.flatnonzero((norms[:, 1:] == norms[:, :-1]).any(axis=1)):  # suspects
+        found[i] = repeated(centres[i])
+    return found
 
 
 def _lowest(scores: Floats) -> NDArray[np.uint8]:

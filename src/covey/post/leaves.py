@@ -1,7 +1,7 @@
 """What the noisy counts of a tree's leaves say about where the rows are. Free: it never sees rows."""
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from covey.errors import ParameterError
 from covey.post.distances import Floats, add_up, nearest
@@ -28,6 +28,11 @@ def kept_weights(counts: Floats, *, scale: float, strictness: float) -> Floats:
     if not kept.any():
         kept[int(counts.argmax())] = max(1.0, float(counts.max()))
     return kept
+
+
+def certain(counts: Floats, *, scale: float | Floats) -> NDArray[np.bool_]:
+    """Which counts are no noise: of leaves without rows, one in fifteen trees has such a count."""
+    return np.asarray(counts > scale * (np.log(max(len(counts), 4)) + 2))
 
 
 def without_outliers(

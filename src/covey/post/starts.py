@@ -9,6 +9,7 @@ from covey.errors import ParameterError
 from covey.post.distances import Floats, as_box, one_blas_thread
 
 MOST_PACKED = 1000
+_FEW = 10  # up to this many points to be placed, the distances from each are found one by one
 
 
 def uniform_starts(k: int, *, lower: ArrayLike, upper: ArrayLike, rng: np.random.Generator) -> Floats:
@@ -132,15 +133,23 @@ def _pack(k: int, *, radius: float, half: Floats, rng: np.random.Generator, trie
             drawn = drawn[_squared_distances(drawn, placed).min(axis=1) >= gap]
         if len(drawn) == 0:
             return None
-        clash = _squared_distances(drawn, drawn) < gap
-        refused = np.zeros(len(drawn), dtype=bool)
-        kept = []
-        for i in range(len(drawn)):  # each draw in turn: if it fits it stays, and those too near it are refused
-            if not refused[i]:
-                kept.append(i)
-                refused |= clash[i]
-        placed = np.concatenate([placed, drawn[kept]])
-    return placed[:k]
+        placed = np.concatenate([placed, _apart(drawn, gap, most=k - len(placed))])
+    return placed
+
+
+def _apart(drawn: Floats, gap: float, *, most: int) -> Floats:
+    """Each draw in turn, until there are `most`: if it fits it stays, and those too near it are refused."""
+    squares = np.square(drawn).sum(axis=1)
+    clash = _squared_distances(drawn, drawn) < gap if most > _FEW else None
+    refused = np.zeros(len(drawn), dtype=bool)
+    kept: list[int] = []
+    for i in range(len(drawn)):
+        if not refused[i]:
+            kept.append(i)
+            if len(kept) == most:
+                break
+            refused |= squares + squares[i] - 2.0 * (drawn @ drawn[i]) < gap if clash is None else clash[i]
+    return drawn[kept]
 
 
 def _squared_distances(a: Floats, b: Floats) -> Floats:

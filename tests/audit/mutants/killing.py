@@ -31,6 +31,7 @@ class Verdict:
 
     passed: int = 0
     died: list[tuple[str, str]] = field(default_factory=list)  # kind of exception, its words
+    cases: set[str] = field(default_factory=set)  # that failed, each a killer of its own
     broken: list[str] = field(default_factory=list)
     output: str = ""
     files: frozenset[Path] = frozenset()  # that are looked at; without any, all
@@ -50,6 +51,7 @@ class Verdict:
             self.passed += 1
         elif report.failed and report.when != "setup":  # a fixture may assert at the end
             self.died.append((call.excinfo.type.__name__, f"{item.name}: {call.excinfo.value}"))
+            self.cases.add(item.nodeid.removeprefix(f"{TESTS.name}/"))
         elif report.failed:
             self.broken.append(f"{report.when} of {item.name}: {call.excinfo.value!r}")
         return report

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from conftest import in_this_process
+from covey.bench import harness
 from covey.bench.ipsn17 import rules, tables
 from covey.bench.ipsn17 import run as ipsn17
 from covey.bench.ipsn17.claims import CLAIMS, claims_text, judge
@@ -36,7 +38,9 @@ SMALL = replace(ipsn17.PAPER, quick=QUICK)  # even quicker than `--quick`: the s
 def quick(tmp_path_factory):
     out = tmp_path_factory.mktemp("ipsn17")
     said: list[str] = []
-    SMALL.run(data=None, out=out, quick=True, report=None, say=said.append)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(harness, "run_tasks", in_this_process)
+        SMALL.run(data=None, out=out, quick=True, report=None, say=said.append)
     return out, said
 
 

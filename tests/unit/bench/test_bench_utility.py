@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from covey.bench import sets
+from conftest import in_this_process
+from covey.bench import harness, sets
 from covey.bench.peers import figures as peers
 from covey.bench.runner import Store, Task
 from covey.bench.speed import run as speed
@@ -256,7 +257,8 @@ def test_tables_show_ratios_peers_and_geometric_means() -> None:
 # --- end to end -------------------------------------------------------------------------------------------------------
 
 
-def test_the_quick_version_goes_on_and_writes_its_files(tmp_path: Path) -> None:
+def test_the_quick_version_goes_on_and_writes_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harness, "run_tasks", in_this_process)
     arguments = ["bench", "utility", "--quick", "--out", str(tmp_path), "--sets", "s1", "--system", "sklearn"]
     first = CliRunner().invoke(cli, [*arguments, "--system", "covey:lloyd", "--runs", "1"], catch_exceptions=False)
     assert first.exit_code == 0
@@ -279,7 +281,8 @@ def test_the_quick_version_goes_on_and_writes_its_files(tmp_path: Path) -> None:
     assert str(tmp_path) not in (tmp_path / "covey-lloyd-pure.json").read_text()
 
 
-def test_k_median_has_files_of_its_own(tmp_path: Path) -> None:
+def test_k_median_has_files_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harness, "run_tasks", in_this_process)
     request = Request(quick=True, systems=("covey:grid",), names=("s1",), epsilons=(1.0,), runs=1, objective="k-median")
     utility.run(request, data=None, out=tmp_path, report=None, say=lambda _: None)
     results = json.loads((tmp_path / "covey-grid-pure-k-median.json").read_text())

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import pickle
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from conftest import in_this_process
 from covey.bench import harness
 from covey.bench.coverage import bars, cells, measure
 from covey.bench.coverage import run as coverage
@@ -24,14 +24,6 @@ from covey.post.random import public_rng
 from covey.published.coreset.coreset import Coreset
 
 ROOT = Path(__file__).parents[3]
-
-
-def in_this_process(tasks, *, work, store, report):
-    """`run_tasks` without its processes, whose start takes longer than the tasks; test_bench_su16.py is for those."""
-    sent = pickle.loads(pickle.dumps(work))
-    for task in tasks:
-        if task.key not in store.answers:
-            store.add(task, sent(task), 1.0)
 
 
 def test_the_quick_version_says_how_long_it_takes_writes_everything_and_goes_on(tmp_path, monkeypatch):

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import json
-import pickle
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from conftest import in_this_process
 from covey.bench import harness
 from covey.bench.aaai21 import run as aaai21
 from covey.bench.aaai21.tasks import SYSTEMS, mean_cost, plain_lloyd, rows_of, seconds_of_picks
 from covey.cli.main import cli
-
-
-def in_this_process(tasks, *, work, store, report):
-    """`run_tasks` without its processes, whose start takes longer than the tasks; test_bench_su16.py is for those."""
-    sent = pickle.loads(pickle.dumps(work))
-    for task in tasks:
-        if task.key not in store.answers:
-            store.add(task, sent(task), 1.0)
 
 
 def test_the_quick_version_writes_everything_and_a_second_call_only_draws(tmp_path, monkeypatch):

@@ -99,6 +99,13 @@ def test_the_words_are_for_people(shown):
     assert "promised to each person" in flat
 
 
+@pytest.fixture
+def small(city, monkeypatch):
+    """A city of a hundredth of the people."""
+    monkeypatch.setattr(demo, "make_city", lambda: city[::100])
+
+
+@pytest.mark.usefixtures("small")
 def test_a_seed_repeats_and_is_confessed(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(demo, "draw", lambda *_: None)  # the map takes longer than all the rest
     first = demo.run(tmp_path / "a", seed=3)
@@ -108,6 +115,7 @@ def test_a_seed_repeats_and_is_confessed(tmp_path, capsys, monkeypatch):
     assert first.certificate.seeded
 
 
+@pytest.mark.usefixtures("small")
 def test_without_matplotlib_the_rest_is_written(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     demo.run(tmp_path)

@@ -13,7 +13,7 @@ from covey.fit.fit import fit
 from covey.fit.session import heard_by
 from covey.post.random import public_rng
 
-ROWS = public_rng(3).normal(0, 0.2, (3000, 2))
+ROWS = public_rng(3).normal(0, 0.2, (500, 2))
 
 
 @pytest.fixture(scope="module")

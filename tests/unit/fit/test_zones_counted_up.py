@@ -134,10 +134,14 @@ def test_full_errors_say_why_places_are_not_told(rows):
     assert release.size_intervals is not None
 
 
-@pytest.mark.parametrize("sample", [None, "auto"])
 @pytest.mark.parametrize(
-    ("algorithm", "columns", "own"),
-    [("net-coreset", 2, {"base_centres": 2**17}), ("lloyd", 260, {}), ("hybrid", 260, {})],
+    ("algorithm", "columns", "own", "sample"),
+    [
+        ("net-coreset", 2, {"base_centres": 2**17}, None),
+        ("net-coreset", 2, {"base_centres": 2**17}, "auto"),
+        ("lloyd", 260, {}, "auto"),
+        ("hybrid", 260, {}, None),
+    ],
 )
 def test_more_numbers_than_zones_can_each_have_are_refused_before_the_charge(algorithm, columns, own, sample):
     """Without zones all of them run."""

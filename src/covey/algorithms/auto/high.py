@@ -15,7 +15,7 @@ from covey.algorithms.auto.synopsis import Leaves, count_leaves, inside
 from covey.algorithms.kit import Outcome, learn_size
 from covey.post.distances import add_up, nearest
 from covey.post.errors.flat import FlatBoxes, flat_sizes
-from covey.post.leaves import cluster, kept_weights
+from covey.post.leaves import certain, cluster, kept_weights
 from covey.post.subspace import (
     Subspace,
     gained,
@@ -42,6 +42,7 @@ SIZE_SHARE = (1, 49)  # of epsilon: 2% for the noisy number of rows
 RADII = 40  # from twice the domain's radius down, four to a halving
 STRICTNESS = 0.6
 L1_LENGTH = 0.8
+COARSE = 4  # numbers of a mean that smoothing its columns leaves as they are
 
 
 def from_subspace(
@@ -74,7 +75,10 @@ def from_subspace(
     stand = weights > 0
     found = cluster(points[stand], weights[stand], k=k, lower=-half, upper=half, objective=objective, rng=public_rng)
     heavy = _cluster_weights(points[stand], weights[stand], found.centres, size=size, scale=leaves.scale)
-    centres = inside(middle + found.centres @ subspace.axes.T, domain)
+    places = found.centres.copy()
+    if not certain(leaves.counts, scale=leaves.scale).any():
+        places[int(heavy.argmin())] = 0.0  # the middle, which noise alone must not make worse
+    centres = inside(middle + places @ subspace.axes.T, domain)
     between = float(heavy @ np.square(found.centres).sum(axis=1)) / float(heavy.sum())
     within = max(subspace.scatter - between, 0.05 * subspace.scatter)
     centres = _refined(
@@ -121,9 +125,10 @@ def _where_the_rows_are(curator: Curator, shares: Shares, size: float) -> tuple[
     reach = math.sqrt(domain.row_l2_squared)
     first = _moments(MeanSums, curator, np.zeros(domain.dimension), reach, shares.mean)
     mean = first.shift(curator.release(first, shares.mean)) / size
-    if not shares.gaussian and domain.dimension > 8:
-        spread = deviation(shares.mean, first.sensitivity(curator.neighbours)) * float(first.clip.units[0]) / size
-        mean = smooth_columns(mean, deviation=spread)
+    spread = deviation(shares.mean, first.sensitivity(curator.neighbours)) * float(first.clip.units[0]) / size
+    smooth = not shares.gaussian and domain.dimension > 8
+    mean = smooth_columns(mean, deviation=spread) if smooth else mean
+    mean = shrunk(mean, spread, reach=reach, count=COARSE if smooth else None)
     mean = inside(mean[None], domain)[0]
     radii = 2 * reach * 2.0 ** (-np.arange(RADII) / 4)[::-1]
     norms = NormCounts(domain, mean, radii)
@@ -132,11 +137,22 @@ def _where_the_rows_are(curator: Curator, shares: Shares, size: float) -> tuple[
     radius = outer_radius(counts, radii, size=size, coverage=shares.coverage, scale=scale)
     again = _moments(MeanSums, curator, mean, radius, shares.recentre)
     shift = again.shift(curator.release(again, shares.recentre)) / size
-    if not shares.gaussian:
-        spread = deviation(shares.recentre, again.sensitivity(curator.neighbours)) * float(again.clip.units[0]) / size
-        shift *= max(0.0, 1 - domain.dimension * spread**2 / max(float(shift @ shift), 1e-300))
+    spread = deviation(shares.recentre, again.sensitivity(curator.neighbours)) * float(again.clip.units[0]) / size
+    shift = shrunk(shift, spread, reach=radius)
     lost = lost_square(counts, radii, size=size, radius=radius, scale=scale)
     return inside((mean + shift)[None], domain)[0], radius, lost
+
+
+def shrunk(vector: Floats, deviation: float, *, reach: float, count: int | None = None) -> Floats:
+    """A noisy vector drawn to 0, the middle: where it is only noise, nothing is left of it.
+
+    Its square must exceed what noise adds to it, and a deviation of that of Laplace noise (James-Stein); and what is
+    left is what noise leaves to be known of numbers anywhere within `reach` together. count : of noisy numbers in it.
+    """
+    count = len(vector) if count is None else count
+    noise, known = deviation**2, reach**2 / (3 * count)
+    beyond = 1 - (count + math.sqrt(5 * count)) * noise / max(float(vector @ vector), 1e-300)
+    return np.asarray(vector * max(0.0, min(beyond, known / (known + noise))))
 
 
 def _main_axes(

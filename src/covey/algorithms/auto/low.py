@@ -9,23 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.algorithms.auto.synopsis import Leaves, count_leaves, inside
-from covey.algorithms.kit import LatticeCoreset, Outcome, Size, learn_size
+from covey.algorithms.kit import LatticeCoreset, Outcome, learn_size
 from covey.algorithms.zoned import count_cells
 from covey.budget.accounting.plan import Plan, split
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.tree import PrivTree
-from covey.post.leaves import cluster, recentre, without_outliers
+from covey.post.distances import add_up, nearest
+from covey.post.leaves import certain, cluster, recentre, without_outliers
 from covey.private.curator import Curator
 from covey.public import Neighbours
 from covey.queries.counts import CellCounts
 from covey.queries.grid import Grid
 from covey.queries.tree import Tree
 
-TREE_SHARE, COUNT_SHARE = 45, 55  # of epsilon
+TREE_SHARE, COUNT_SHARE = 40, 60  # of epsilon
+HEAD_START = {1: 1.5, 2: 1.5, 3: 1.0, 4: 1.0}  # by dimension: how many levels' bias every node is spared, at most
+ROWS_SPARED = Fraction(1, 8)  # of the rows for each centre: where they are few, empty boxes would split with the others
 STRICTNESS = 0.65
 
 # When rows are few for the budget and fill the box evenly, a grid with all of the budget is better than a tree.
-SIZE_SHARE = (1, 49)  # of epsilon: 2% for the noisy number of rows, in 2 and 3 dimensions
+SIZE_SHARE = (1, 49)  # of epsilon: 2% for the noisy number of rows
 FEW = 125  # rows x epsilon for each centre: with more, a tree is fine enough anywhere
 LOOK = {2: 40, 3: 113}  # by dimension: rows x the epsilon of a look at 4 cells per axis, to know evenness to about 20%
 LOOK_CELLS = 4
@@ -45,17 +48,16 @@ def from_boxes(
 ) -> Outcome:
     """k centres from noisy counts of boxes: of a private tree that is finer where rows are, or of a grid.
 
-    Guarantee: epsilon-DP. In 2 and 3 dimensions a noisy number of rows (2%; under replace-one it is public, and 2%
-    counts those outside the bounds) decides whether to look at 4 cells per axis (at most 14%), and what that shows
-    decides between grid and tree: each choice, from released values, starts a plan. A tree takes 45% of the rest for
-    all its splits together and 55% for one count per leaf; a grid takes all of it for its cells. Edge cases: a tree on
-    no rows is a small random one; rows all in one place grow it to the lattice's resolution; counts that do not stand
-    out of the noise weigh nothing in the search.
+    Guarantee: epsilon-DP. A noisy number of rows (2%; under replace-one it is public, and 2% counts those outside the
+    bounds) decides in 2 and 3 dimensions whether to look at 4 cells per axis (at most 14%), and what that shows
+    decides between grid and tree: each choice, from released values, starts a plan. A tree takes 40% of the rest for
+    all its splits together, with a threshold below 0 so that depth costs small clusters less, and 60% for one count
+    per leaf; a grid takes all of it for its cells. Edge cases: a tree on no rows is a small random one; rows all in one
+    place grow it to the lattice's resolution; counts that do not stand out of the noise weigh nothing in the search.
     """
-    looked = curator.domain.dimension in LOOK
-    size, left, told = learn_size(curator, epsilon, share=SIZE_SHARE) if looked else Size(0, epsilon, {})
+    size, left, told = learn_size(curator, epsilon, share=SIZE_SHARE)
     even, left = _looks_even(curator, left, size=size, k=k)
-    leaves = _grid(curator, left, size=size, k=k) if even else _tree(curator, left)
+    leaves = _grid(curator, left, size=size, k=k) if even else _tree(curator, left, size=size, k=k)
     strictness = GRID_STRICTNESS if even else STRICTNESS
     searched = leaves.for_search()
     weights, counts, scales = searched.standing(strictness), searched.counts, searched.counted.scales
@@ -80,6 +82,9 @@ def from_boxes(
     coreset = LatticeCoreset(points, leaves.counts, leaves.widths) if keep_synopsis else None
     synopsis = "grid" if even else "tree"
     notes = {"synopsis": synopsis, "leaves": len(weights), "leaves_kept": int(stand.sum()), **told}
+    if not certain(counts, scale=scales).any():
+        lightest = add_up(nearest(points[stand], centres), weights[stand], k).argmin()
+        centres[lightest] = (lower + upper) / 2  # the middle, which noise alone must not make worse
     centres = inside(centres, curator.domain)
     boxes = leaves.counted.boxes(points, leaves.widths, strictness=strictness)
     return Outcome(centres, None, notes, coreset=coreset, boxes=boxes, counted_up=curator.zones is not None)
@@ -119,10 +124,13 @@ def _grid(curator: Curator, epsilon: Fraction, *, size: int, k: int) -> Leaves:
     return Leaves(middles - half, middles + half, counted)
 
 
-def _tree(curator: Curator, epsilon: Fraction) -> Leaves:
+def _tree(curator: Curator, epsilon: Fraction, *, size: int, k: int) -> Leaves:
     tree = Tree(curator.domain, axes_per_split=curator.domain.dimension)
     for_tree, for_counts = split(epsilon, TREE_SHARE, COUNT_SHARE)
-    splits, noise = PrivTree(for_tree, tree.fan_out), DiscreteLaplace(for_counts)
+    units = PrivTree(for_tree, tree.fan_out).units(curator.neighbours)
+    head_start = HEAD_START[curator.domain.dimension] * units.bias / units.row
+    spared = round(min(head_start, ROWS_SPARED * size / k))
+    splits, noise = PrivTree(for_tree, tree.fan_out, theta=-spared), DiscreteLaplace(for_counts)
     curator.reserve(Plan((splits.event(), noise.event())))
     return count_leaves(curator, tree, splits=splits, noise=noise)
 

@@ -22,6 +22,11 @@ Vector = DiscreteGaussian | DiscreteLaplace  # noise for a vector of sums
 
 AXES_PER_SPLIT = 2
 LEAST_COVERAGE, MOST_COVERAGE = 0.90, 0.98
+TWO_ROUNDS = 0.2  # squared noise of one round with all that is left, in the pure form: above, one is better than two
+MEAN_FIRST = {  # by that noise: where clusters will not be told apart, where the rows are is worth more than their axes
+    1: {"mean": 20, "recentre": 8, "tree": 16, "counts": 12},
+    5: {"mean": 40, "recentre": 16, "tree": 10, "counts": 8},
+}
 MOST_EPSILON = 99  # that a plan with Gaussian noise can make use of (accountant.md)
 MOST_MULTIPLIER = 2**18  # beyond, sums in their finest units could not be noised: the variance ends at 2^90
 
@@ -142,7 +147,10 @@ def pure_shares(*, d: int, k: int, size: float, epsilon: Fraction, delta: Fracti
     parts["moments"] = 15 if full else 4
     rest = 98 - sum(parts.values())
     noise = 2 * (d * k / (rest / 98 * strength * size)) ** 2  # squared, of one round with all of the rest
-    rounds = 3 if noise < 0.002 else 2 if noise < 0.02 else 1
+    for limit, instead in MEAN_FIRST.items():
+        parts |= instead if noise > limit else {}
+    rest = 98 - sum(parts.values())
+    rounds = 3 if noise < 0.002 else 2 if noise < TWO_ROUNDS else 1
     amounts = {name: epsilon * Fraction(part, 98) for name, part in parts.items()}
     tree = PrivTree(amounts.pop("tree"), 2**AXES_PER_SPLIT)
     vectors = {name: DiscreteLaplace(amount) for name, amount in amounts.items()}
