@@ -277,6 +277,30 @@ def commands(town: Town, folder: Path) -> Fields:
         )
 
 
+def profiled(town: Town, folder: Path, **asked: Any) -> Fields:
+    """What is in the clusters of a release; in a large one that something stands out is likely."""
+    rows = town.people().assign(half=lambda rows: np.where(rows.lon > -74.0, "east", "west"))
+    book = Ledger.create(folder / "x.ledger", dataset="trips", epsilon=9, person=asked.get("person"))
+    charged = {"ledger": book, "dataset": "trips", **asked}
+    release = fit(rows, k=3, epsilon=1.0, bounds=BOX, choice="asked for on Monday", missing="drop", **charged)
+    steps: list[tuple[int, int, str]] = []
+    columns = ["half=east|west", "lon=-74.1:-73.9:4"]
+    found = release.profile(rows, columns=columns, epsilon=2.0, progress=lambda *step: steps.append(step), **charged)
+    others = {"against": {"the same": release}, "public_centres": {"one": [[-74.0, 40.8]]}}
+    asked_too = {"within": 500.0, "clip": 5000.0, "progress": lambda *step: steps.append(step)}
+    scores = release.score(rows, epsilon=2.0, **others, **asked_too, **charged)
+    documents = (of_json(what, json.loads(each.to_json())) for what, each in (("Profile", found), ("Score", scores)))
+    return joined(*documents, of_steps(steps), of_release(release))
+
+
+def scored(town: Town, folder: Path) -> Fields:
+    """Scores of plain columns, where little is asked and not everything can be told."""
+    rows = town.points()
+    release = fit(rows, k=1, epsilon=1.0, bounds=(-1, 1), objective="k-median")
+    found = [release.score(rows, epsilon=each) for each in (1.0, 0.001)]
+    return joined(*(of_json("Score", json.loads(each.to_json())) for each in found), of_release(release))
+
+
 def from_outside(town: Town, folder: Path) -> Fields:
     """A fit with an algorithm that another package offers."""
     with offered() as name:
@@ -324,6 +348,9 @@ def _cases() -> Iterator[tuple[str, Case]]:
         "people of auto",
         Case(partial(on_map, epsilon=2, person="who", rows_per_person="auto"), frozenset({"auto people"})),
     )
+    yield "a profile", Case(profiled)
+    yield "scores of one centre", Case(scored)
+    yield "a profile of people", Case(partial(profiled, person="who", rows_per_person=2))
     for method in METHODS.values():
         yield f"coreset by {method}", Case(partial(one_coreset, method=method))
     yield "merged coresets", Case(merged)

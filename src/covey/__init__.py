@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from covey.estimators import KMeans, KMedian, PrivateCoreset
     from covey.files import File
     from covey.fit.pipelines import check_pipeline
+    from covey.fit.profile import profile
+    from covey.fit.score import score
     from covey.fit.zones import Zones
     from covey.public import Ball, Box, Neighbours, Person
     from covey.published.certificate import Certificate
@@ -58,6 +60,8 @@ __all__ = [
     "Zones",
     "check_pipeline",
     "plan",
+    "profile",
+    "score",
     "truthful_bound",
 ]
 
@@ -78,6 +82,8 @@ _HOMES = {  # imported when first used, so that `covey --help` does not wait for
     "Zones": "covey.fit.zones",
     "check_pipeline": "covey.fit.pipelines",
     "plan": "covey.theory.plan",
+    "profile": "covey.fit.profile",
+    "score": "covey.fit.score",
     "truthful_bound": "covey.theory.truthful",
 }
 

@@ -40,6 +40,8 @@ LAZY = {  # public names whose body works with what is above them
     ("geo/__init__.py", "covey.fit.node"),  # reads rows
     ("published/release.py", "covey.fit.rehearse"),  # runs a fit again on made-up rows
     ("published/release.py", "covey.fit.assign"),  # looks at the caller's own rows
+    ("published/release.py", "covey.fit.profile"),  # asks rows a question of its own, and pays
+    ("published/release.py", "covey.fit.score"),  # the same
 }
 LIBRARIES = {  # a library of rows: the files that may import it
     "pandas": ("private/pandas.py", "published/frame.py"),
@@ -55,6 +57,7 @@ LIBRARIES = {  # a library of rows: the files that may import it
         "private/tables/json/reader.py",
         "private/tables/folders.py",
         "private/tables/dates.py",
+        "private/tables/coded.py",
         "private/tables/ids.py",
         "private/narrowed/names.py",
         "private/narrowed/cap.py",

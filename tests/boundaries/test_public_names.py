@@ -47,6 +47,8 @@ def test_public_names_are_pinned():
         "Zones",
         "check_pipeline",
         "plan",
+        "profile",
+        "score",
         "truthful_bound",
     ]
 
@@ -98,7 +100,8 @@ DESCRIBED = {name: getattr(covey, name) for name in ("KMeans", "KMedian", "Priva
 DESCRIBED |= {"File": covey.File}
 DESCRIBED |= {name: getattr(covey, name) for name in ("Coreset", "CoresetStream", "Zones", "truthful_bound")}
 DESCRIBED |= {f"Ledger.{name}": getattr(covey.Ledger, name) for name in ("create", "open", "memory")}
-DESCRIBED |= {"Zones.read": covey.Zones.read, "fit_levels": fit_levels}
+DESCRIBED |= {"Zones.read": covey.Zones.read, "fit_levels": fit_levels, "profile": covey.profile}
+DESCRIBED |= {"score": covey.score}
 
 
 @pytest.mark.parametrize("name", DESCRIBED)

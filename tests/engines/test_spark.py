@@ -23,6 +23,7 @@ from covey.private.tables.frames import open_table
 from covey.public import resolve_bounds
 from covey.queries.counts import CellCounts, Count, InsideOutside, Outside
 from covey.queries.grid import Grid
+from covey.queries.scores import SoftRings
 from covey.queries.voronoi import VoronoiSums
 
 pytestmark = pytest.mark.timeout(900)  # whichever comes first starts Spark
@@ -43,7 +44,7 @@ def engine_of(spark_frame):
 def queries() -> list:
     centres = np.array([[-0.5, -0.5], [0.4, 0.2], [0.9, -0.9]]) * DOMAIN.limit
     counts = [Count(DOMAIN), CellCounts(Grid(DOMAIN, 5)), CellCounts(Grid(DOMAIN, 300)), VoronoiSums(centres, DOMAIN)]
-    return [*counts, InsideOutside(DOMAIN), Outside(DOMAIN)]
+    return [*counts, InsideOutside(DOMAIN), Outside(DOMAIN), SoftRings([centres, centres[:1]], DOMAIN, breaks=[1e9])]
 
 
 def test_statistics_are_equal_to_the_bit_whatever_the_partitions(spark):
@@ -249,3 +250,12 @@ def test_no_sample_where_spark_takes_the_quicker_of_two_attempts(spark, monkeypa
         with pytest.raises(ParameterError, match="speculation"):
             fit(frame, k=1, epsilon=1, bounds=(-1, 1), algorithm="grid", sample=sample, ledger=book, dataset="data")
     assert book.verify().charges == 0
+
+
+def test_scores_are_those_of_memory_and_profiles_of_spark_are_refused_before_the_charge(spark):
+    rows = frame(300)
+    release = fit(rows, k=2, epsilon=1.0, bounds=BOUNDS, random_state=1)
+    found = [release.score(each, epsilon=1, random_state=1).to_json() for each in (rows, spark.createDataFrame(rows))]
+    assert found[0] == found[1]
+    with pytest.raises(ParameterError, match="write Spark's rows to Parquet first"):
+        release.profile(spark.createDataFrame(rows), columns=["a"], epsilon=1, random_state=1)

@@ -1,4 +1,4 @@
-"""Documents of Covey and maps, damaged: releases, coresets, levels, ledgers, anchors, centres, regions, zones."""
+"""Documents of Covey and maps, damaged: releases, coresets, levels, profiles, scores, ledgers, anchors and maps."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ from covey.public import resolve_bounds
 from covey.published.centres import read_centres
 from covey.published.coreset.files import to_json, to_parquet
 from covey.published.levels.files import to_json as levels_json
+from covey.published.profile.profile import Profile
+from covey.published.profile.words import sentences
+from covey.published.score.score import Score
 
 BOX = Box(lon=(-1, 1), lat=(-1, 1))
 PUBLIC = f"{CANARY} {CANARY:e} {TEXT}"  # documents may be quoted: all of them are public
@@ -37,6 +40,7 @@ def good() -> dict[str, bytes]:
 
     rows = pd.DataFrame(np.random.default_rng(6).uniform(-1, 1, (200, 2)), columns=["lon", "lat"])
     points = PrivateCoreset(method="grid", epsilon=1.0, bounds=BOX).fit(rows).coreset_.reduce(12, random_state=1)
+    release = fit(rows, k=2, epsilon=1.0, bounds=BOX, algorithm="lloyd")
     levels = fit_levels(rows, bounds=BOX, levels=[("a", 0.5), ("b", 1.0)], per_axis=4)
     ring = [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5], [-0.5, -0.5]]
     zone = {"type": "Polygon", "coordinates": [ring, [[0, 0], [0.1, 0], [0.1, 0.1], [0, 0]]]}
@@ -47,7 +51,9 @@ def good() -> dict[str, bytes]:
         for x, y in POINTS.tolist()
     ]
     return {
-        "release": fit(rows, k=2, epsilon=1.0, bounds=BOX, algorithm="lloyd").to_json(),
+        "release": release.to_json(),
+        "profile": release.profile(rows, columns=["lon", "lat=-1:1:3"], epsilon=1.0).to_json(),
+        "score": release.score(rows, epsilon=1.0, within=10_000.0, public_centres={"b": POINTS}).to_json(),
         "coreset": to_json(points),
         "parquet": to_parquet(points),
         "levels": levels_json(levels),
@@ -104,6 +110,20 @@ def some_levels(damage: Any, folder: Path) -> None:
         found = LevelSet.load(path)
         found.coreset(0), found.meaning(0), found.expected(0)
         found.release(0, 2)
+
+
+def a_profile(damage: Any, _: Path) -> None:
+    with clean(PUBLIC):
+        found = Profile.from_json(broken(good()["profile"], damage))
+        found.to_json(), sentences(found), found.records(), found.certificate.statement
+
+
+def a_score(damage: Any, _: Path) -> None:
+    with clean(PUBLIC):
+        found = Score.from_json(broken(good()["score"], damage))
+        found.to_json(), found.within_knots(), found.certificate.statement
+        for other in found.sets:
+            found.told(other.name), found.is_better(other.name)
 
 
 def a_map(value: tuple[str, Any], folder: Path) -> None:
@@ -191,6 +211,8 @@ TARGETS = {
         st.tuples(st.sampled_from(["coreset", "parquet"]), damages), a_coreset, ("coreset", WHOLE), weight=3
     ),
     "levels files": Target(damages, some_levels, WHOLE, weight=2),
+    "profile files": Target(damages, a_profile, WHOLE, weight=2),
+    "score files": Target(damages, a_score, WHOLE, weight=2),
     "GeoJSON files": Target(st.tuples(st.sampled_from(["map", "area"]), damages), a_map, ("map", WHOLE), weight=2),
     "GeoJSON values": Target(values, any_document, SQUARE, weight=1),
     "centre files": Target(

@@ -1,4 +1,5 @@
-"""What is audited: every algorithm of the registry, and the slider. With the settings that audits run them with.
+"""What is audited: every algorithm of the registry, the slider, and questions about released centres. With the settings
+that audits run them with.
 
 A new row of the registry is a target at once: the row says what a run needs, and what leads it to further questions.
 """
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from covey import __version__
 from covey.algorithms.registry import ALGORITHMS, Algorithm
 from covey.algorithms.registry import find as find_algorithm
 from covey.audit.draws import put
@@ -24,10 +26,15 @@ from covey.audit.tape import Tape
 from covey.audit.watch import Watched
 from covey.fit import slider as levels
 from covey.fit.fit import fit
+from covey.fit.profile import make_profile
+from covey.fit.score import make_score
 from covey.fit.session import heard_by
 from covey.private.narrowed import zones
-from covey.public import Ball, Box, Neighbours
+from covey.private.tables.frames import FrameTable
+from covey.public import Ball, Box, Neighbours, resolve_bounds
+from covey.published.certificate import Certificate
 from covey.published.levels.files import to_json
+from covey.published.release import Release
 
 SLIDER = "the slider"
 CLUSTERS = (1, 2, 3)
@@ -54,12 +61,12 @@ class Target:
 
 
 def find(name: str) -> Target:
-    return _slider() if name == SLIDER else _of(find_algorithm(name))
+    return OTHERS[name]() if name in OTHERS else _of(find_algorithm(name))
 
 
 def names() -> list[str]:
     """All targets there are."""
-    return [*ALGORITHMS, SLIDER]
+    return [*ALGORITHMS, *OTHERS]
 
 
 def _of(row: Algorithm) -> Target:
@@ -116,6 +123,75 @@ def _slider() -> Target:
             return to_json(levels.fit_levels(levels=named, **asked))
 
     return Target(SLIDER, "pure", (Neighbours.ADD_REMOVE,), True, settings, run)
+
+
+def _question(name: str, ask: Callable[[Release, Any, dict[str, Any]], bytes]) -> Target:
+    """A question about centres that were released: `ask` is given them, the rows and the terms."""
+
+    def settings(relation: Neighbours, rng: Rng, d: int) -> dict[str, Any]:
+        return {
+            "centres": rng.uniform(-1.0, 1.0, (int(rng.choice(CLUSTERS)), d)).tolist(),
+            "epsilon": float(rng.choice(EPSILONS)),
+            "bounds": Ball(radius=1.0) if rng.random() < 0.2 else (-1, 1),
+            "neighbours": str(relation),
+        }
+
+    def run(tape: Tape, settings: Mapping[str, Any]) -> bytes:
+        terms = {name: value for name, value in settings.items() if name not in ("data", "centres", "bounds")}
+        release = _released(settings["centres"], settings["bounds"])
+        with heard_by(partial(Watched.over, tape=tape)):
+            return ask(release, _named(settings["data"], release.columns), terms)
+
+    return Target(name, "pure", tuple(Neighbours), True, settings, run)
+
+
+def _released(centres: list[list[float]], bounds: Any) -> Release:
+    """Centres as a release has them."""
+    columns = [f"x{axis}" for axis in range(len(centres[0]))]
+    certificate = Certificate(
+        algorithm="lloyd",
+        parameters={"k": len(centres)},
+        epsilon=1.0,
+        delta=0.0,
+        neighbours="add-remove",
+        person="one row",
+        domain=resolve_bounds(bounds, names=columns, width=len(columns)).describe(),
+        seeded=True,
+        covey=__version__,
+    )
+    return Release(objective="k-means", columns=columns, centres=centres, sizes=None, certificate=certificate)
+
+
+def _named(data: Any, columns: list[str]) -> Any:
+    """Rows with names of their columns, which a file has already."""
+    if not isinstance(data, np.ndarray):
+        return data
+
+    def reader(name: str) -> Callable[[Any], Any]:
+        return lambda places: data[places, columns.index(name)]
+
+    return FrameTable(columns, len(data), reader, reader, reader, reader)
+
+
+def _profile() -> Target:
+    def ask(release: Release, rows: Any, terms: dict[str, Any]) -> bytes:
+        columns = dict.fromkeys(release.columns[:2], (-1.0, 1.0, 5))
+        return make_profile(release, rows, columns=columns, **QUESTION | terms).to_json()
+
+    return _question("profile", ask)
+
+
+def _score() -> Target:
+    def ask(release: Release, rows: Any, terms: dict[str, Any]) -> bytes:
+        others = {"moved": (-np.array(release.centres)).tolist()}
+        asked: dict[str, Any] = {"public_centres": others, "within": 0.25, "clip": 0.75}
+        return make_score(release, rows, **asked, **QUESTION | terms).to_json()
+
+    return _question("score", ask)
+
+
+QUESTION: dict[str, Any] = dict.fromkeys(("person", "rows_per_person", "ledger", "dataset"))
+OTHERS = {SLIDER: _slider, "profile": _profile, "score": _score}
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from os import fspath
 
 import click
 
+from covey.cli.about import read_release
 from covey.cli.data import takes_data
 from covey.cli.options import check_outputs
 from covey.files import File
@@ -39,11 +40,6 @@ def assign(*, release: str, data: File, out: str, force: bool) -> None:
     check_outputs([out], inputs=[release, fspath(data)], force=force)
 
     from covey.fit.assign import assign_file
-    from covey.published.reading import read_published
-    from covey.published.release import Release
 
-    found = read_published(release)
-    if not isinstance(found, Release):
-        raise click.UsageError("RELEASE: holds no centres; `covey query CORESET -k 5 --out release.json` finds some")
-    assign_file(found, data, out)
+    assign_file(read_release(release), data, out)
     click.echo(paragraph(PRIVATE.format(out=printable(out))), err=True)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from os import fspath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import click
 
@@ -31,19 +31,31 @@ from covey.text import printable
 if TYPE_CHECKING:
     from covey.budget.ledger.chain import Entry
     from covey.budget.ledger.ledger import Ledger
+    from covey.cli.about import Asked
     from covey.public import Ball, Box
+    from covey.published.certificate import Certificate
     from covey.published.coreset.coreset import Coreset
     from covey.published.release import Release
 
 
+class Certified(Protocol):
+    """What is published, with its certificate."""
+
+    @property
+    def certificate(self) -> Certificate: ...
+
+
+T = TypeVar("T", bound=Certified)
+
+
 @dataclass(frozen=True)
-class PaidRelease:
+class PaidRelease(Generic[T]):
     """A release that was paid for, the ledger if there is one, the entries of its charges that are new, or a problem.
 
     problem : why the ledger holds the charge, but not the release.
     """
 
-    release: Release
+    release: T
     book: Ledger | None
     charged: tuple[Entry, ...] = ()
     problem: LedgerError | None = None
@@ -52,19 +64,11 @@ class PaidRelease:
 def check_shared(data: File, options: Shared, *, more_outputs: Sequence[str | None] = ()) -> Box | Ball:
     """Refuse what is wrong about the options before any budget is spent; the domain, if all is well."""
     outputs = [path for path in (options.out, options.geojson, *more_outputs) if path is not None]
-    if options.seed is not None and outputs and not options.allow_seeded:
-        raise click.UsageError(
-            "--seed: a seeded release is not private; --allow-seeded writes it to a file all the same"
-        )
-    if options.quiet and not (outputs or options.as_json):
-        raise click.UsageError("--quiet: without --out, --geojson or --json nothing would be left of the release")
-    if options.ledger_file is not None and options.dataset is None:
-        raise click.UsageError("--dataset: a ledger counts per data set; say which one this is")
+    check_charged(options, outputs)
     if options.master is not None and options.engine != "spark":
         raise click.UsageError("--master: is the cluster of --engine spark")
-    for name, given in (("--key", options.key is not None), ("--convert", options.convert)):
-        if given and options.ledger_file is None:
-            raise click.UsageError(f"{name}: needs --ledger, where charges and finished releases are kept")
+    if options.convert and options.ledger_file is None:
+        raise click.UsageError("--convert: needs --ledger, where charges and finished releases are kept")
     listed = (options.zones, read_params(options.param).get("sites"))
     inputs = [fspath(data), *kept_files(options.ledger_file), *(each for each in listed if isinstance(each, str))]
     check_outputs(outputs, inputs=inputs, force=options.force)
@@ -86,6 +90,20 @@ def split_private(bounds: Sequence[str]) -> tuple[list[str], dict[str, str]]:
             private[name] = ends
         declared.append(f"{name}=-1:1" if name in private else part)
     return declared, private
+
+
+def check_charged(options: Shared | Asked, outputs: Sequence[str]) -> None:
+    """Refuse options that say nothing together: of seeds, of ledgers, of what is left of a release."""
+    if options.seed is not None and outputs and not options.allow_seeded:
+        raise click.UsageError(
+            "--seed: a seeded release is not private; --allow-seeded writes it to a file all the same"
+        )
+    if options.quiet and not (outputs or options.as_json):
+        raise click.UsageError("--quiet: without --out, --geojson or --json nothing would be left of the release")
+    if options.ledger_file is not None and options.dataset is None:
+        raise click.UsageError("--dataset: a ledger counts per data set; say which one this is")
+    if options.key is not None and options.ledger_file is None:
+        raise click.UsageError("--key: needs --ledger, where charges and finished releases are kept")
 
 
 def check_picture(data: File, domain: Box | Ball, options: Shared) -> None:
@@ -133,29 +151,27 @@ def make_release(
     objective: str,
     algorithm: str,
     parameters: dict[str, Any] | None,
-) -> PaidRelease:
+) -> PaidRelease[Release]:
     """Pay, and make the release."""
-    from covey.budget.ledger.ledger import Ledger
     from covey.fit.fit import fit
     from covey.terminal import progress_bar
 
     listed = (parameters or {}).get("sites")
     if algorithm == "sites" and isinstance(listed, str):
         parameters = {**(parameters or {}), "sites": read_sites(listed, data, domain, options)}
-    book = None if options.ledger_file is None else Ledger.open(options.ledger_file)
-    if book is not None:
-        book = book.with_key(options.key)
-        book = say_price(book.converting(), options) if options.convert else book
-    seen = 0 if book is None else book.head.sequence
     private = split_private(options.bounds)[1]
     bounds = {**dict(zip(domain.columns or (), getattr(domain, "ranges", ()), strict=False)), **private}
+    book = keyed_ledger(options.ledger_file, options.key)
+    if book is not None and options.convert:
+        book = say_price(book.converting(), options)
     if options.engine == "spark":
         from covey.private.opening import start_spark
 
         start_spark(options.master)
-    try:
-        with progress_bar(show=not options.quiet) as progress:
-            release = fit(
+    with progress_bar(show=not options.quiet) as progress:
+        return paid(
+            book,
+            lambda: fit(
                 data,
                 k=k,
                 k_range=k_range,
@@ -178,13 +194,29 @@ def make_release(
                 random_state=options.seed,
                 progress=progress,
                 errors=options.errors,
-            )
+            ),
+        )
+
+
+def keyed_ledger(ledger_file: str | None, key: str | None) -> Ledger | None:
+    """The ledger that a command charges, with the key that it was given."""
+    from covey.budget.ledger.ledger import Ledger
+
+    return None if ledger_file is None else Ledger.open(ledger_file).with_key(key)
+
+
+def paid(book: Ledger | None, make: Callable[[], T]) -> PaidRelease[T]:
+    """What is made and paid for, with the entry of its charge."""
+    seen = 0 if book is None else book.head.sequence
+    try:
+        release = make()
     except LedgerError as error:
         if error.release is None:
             raise
         return PaidRelease(error.release, book, problem=error)
-    ranges = release.certificate.parameters.get("bounds", {})
-    receipts = [each for each in (ranges.get("receipt"), release.certificate.receipt) if each is not None]
+    ranges = release.certificate.parameters.get("bounds")
+    first = ranges.get("receipt") if isinstance(ranges, dict) else None  # of the charge of private bounds
+    receipts = [each for each in (first, release.certificate.receipt) if each is not None]
     numbers = [] if book is None else [book.find(each) or 0 for each in receipts]
     new = [] if book is None else [book.entries()[each - 1] for each in numbers if each > seen]
     return PaidRelease(release, book, tuple(new))
@@ -215,8 +247,8 @@ def read_sites(path: str, data: File, domain: Box | Ball, options: Shared) -> li
 
 
 def publish(
-    made: PaidRelease,
-    options: Shared,
+    made: PaidRelease[Any],
+    options: Shared | Asked,
     *,
     files: Sequence[tuple[str | None, Callable[[str], None]]],
     document: Callable[[], bytes],
@@ -243,7 +275,7 @@ def publish(
         raise problem
 
 
-def show_charge(made: PaidRelease, book: Ledger) -> None:
+def show_charge(made: PaidRelease[Any], book: Ledger) -> None:
     from covey.budget.accounting.amounts import shown
     from covey.budget.ledger.records import cost_of
 

@@ -29,6 +29,8 @@ from covey.cli.group import group
 from covey.cli.ledger import ledger
 from covey.cli.options import Shared, promise_options, read_params, release_options
 from covey.cli.plan import plan
+from covey.cli.profile import profile
+from covey.cli.score import score
 from covey.cli.show import export, show
 from covey.cli.studio import studio
 from covey.cli.thin import thin
@@ -53,11 +55,14 @@ OPTIONS = {  # what the command line calls the parameters of the library
             *("epsilon", "delta", "bounds", "algorithm", "method", "objective", "neighbours", "dataset"),
             *("lon", "lat", "plot", "sample", "person", "zones", "engine", "key", "centers", "n"),
             *("basemap", "port", "host", "error", "extent", "allowed", "forbidden", "candidates", "fixed", "to"),
+            *("against", "within", "clip"),
             *("missing", "scale", "format", "delimiter", "decimal", "encoding", "sheet", "geometry", "system"),
         )
     },
     "k_range": "--k-range",
     "rows_per_person": "--rows-per-person",
+    "columns": "--columns",
+    "public_centres": "--centers",
     "header_line": "--header-line",
     "size_error": "--size-error",
     "place_error": "--place-error",
@@ -212,7 +217,24 @@ def algorithms(*, as_json: bool) -> None:
     show_table(list(rows[0]), [[in_words(value) for value in row.values()] for row in rows])
 
 
-for command in (assign, audit, columns, coreset, query, export, group, ledger, bench, plan, show, studio, thin):
+COMMANDS = (
+    assign,
+    audit,
+    columns,
+    coreset,
+    query,
+    export,
+    group,
+    ledger,
+    bench,
+    plan,
+    profile,
+    score,
+    show,
+    studio,
+    thin,
+)
+for command in COMMANDS:
     cli.add_command(command)
 
 

@@ -13,6 +13,7 @@ from covey.errors import DataError
 from covey.files import File, whole_file
 from covey.geo.clock import source_of
 from covey.private.assigned import labels, write_assigned
+from covey.private.tables.base import Table
 from covey.private.tables.files import open_file
 from covey.private.tables.frames import open_table
 from covey.public import Domain
@@ -36,9 +37,7 @@ def domain_of(release: Release) -> Domain:
 def predict(release: Release, rows: Any) -> NDArray[np.intp]:
     """See `Release.predict`."""
     table = open_table(rows)
-    names = None if table.names is None else _columns(release, table.names)
-    if names is None and table.width != len(release.columns):
-        raise DataError(f"data: has {table.width} columns, without names; the release has {len(release.columns)}")
+    names = columns_of(release, table)
     table.check_numeric(names)
     return labels(table, names, domain_of(release), release.centres)
 
@@ -46,14 +45,19 @@ def predict(release: Release, rows: Any) -> NDArray[np.intp]:
 def assign_file(release: Release, data: File, out: str | os.PathLike[str]) -> None:
     """Write the rows of a file with the number of their centre, whole or not at all, for their owner's eyes alone."""
     table = open_file(data)
-    names = _columns(release, table.names)
+    names = columns_of(release, table) or ()
     table.check_numeric(names)
     with whole_file(out, private=True) as file:
         write_assigned(table, names, domain_of(release), release.centres, file)
 
 
-def _columns(release: Release, names: tuple[str, ...]) -> tuple[str, ...]:
+def columns_of(release: Release, table: Table) -> tuple[str, ...] | None:
+    """The columns of the release as the table knows them; None where it knows no names."""
+    if table.names is None:
+        if table.width != len(release.columns):
+            raise DataError(f"data: has {table.width} columns, without names; the release has {len(release.columns)}")
+        return None
     for name in map(source_of, release.columns):
-        if name not in names:
-            raise DataError(f"data: {no_column(name, names)}")
+        if name not in table.names:
+            raise DataError(f"data: {no_column(name, table.names)}")
     return tuple(release.columns)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -19,6 +19,9 @@ from covey.geo.geojson import feature_collection, find_axes
 from covey.published.certificate import Certificate, is_possible, scale_of
 from covey.published.errors import BoxNoise, Errors
 from covey.published.outside import Share, share_outside
+
+if TYPE_CHECKING:
+    from covey.published.profile.profile import Profile
 
 FORMAT, VERSION = "covey-release", 1
 
@@ -236,6 +239,26 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
         from covey.fit.assign import predict
 
         return predict(self, X)
+
+    def profile(self, data: Any, *, columns: Any, epsilon: float, **asked: Any) -> Profile:
+        """What is in the clusters: noisy counts of declared cells of other columns, for an epsilon of its own.
+
+        The parameters are those of `covey.profile`.
+        """
+        from covey.fit.profile import profile
+
+        return profile(self, data, columns=columns, epsilon=epsilon, **asked)
+
+    def score(self, data: Any = None, **asked: Any) -> Any:
+        """How good the centres are. Without data, what the release tells of itself, for nothing: by the name of a score
+        the number, and between which two it lies (None where that is not known). With data, as `covey.score`."""
+        if data is None and not asked:
+            from covey.published.score.free import free_scores
+
+            return free_scores(self)
+        from covey.fit.score import score
+
+        return score(self, data, **asked)
 
     def to_frame(self) -> Any:
         """A pandas table with a row for each centre: its place, noisy size, and what is stored of their errors."""

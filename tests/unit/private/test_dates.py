@@ -130,7 +130,7 @@ def test_all_readers_give_the_same_numbers(tmp_path):
         assert table.complete(domain).rows() == 3
 
 
-@pytest.mark.parametrize("kind", [object, "string[python]"])
+@pytest.mark.parametrize("kind", [object, "string[python]", "category"])
 def test_text_of_pandas_that_is_no_text_is_missing(kind):
     frame = pd.DataFrame({"when": pd.Series(["2024-05-01T08:15", "\ud800", None], dtype=kind)})
     table = open_table(frame)

@@ -192,3 +192,14 @@ def test_files_must_agree_about_people(tmp_path):
 def people_of(path) -> list:
     ((_, ids),) = [piece() for piece in open_table(path).pieces_with_ids(("a",), "who")]
     return ids.to_pylist()
+
+
+def test_pieces_with_more_values_together_than_their_indices_can_name():
+    """One more value, a single person's, must not decide whether an answer comes."""
+    small = pa.dictionary(pa.int8(), pa.string())
+    pieces = [pa.array([f"{letter}{i}" for i in range(100)]).dictionary_encode().cast(small) for letter in "ab"]
+    ids = arrow_ids(pa.chunked_array(pieces))
+    assert ids.to_pylist() == [f"{letter}{i}".encode() for letter in "ab" for i in range(100)]
+    numbers = [pa.array(range(first, first + 100)).dictionary_encode() for first in (0, 100)]
+    few = pa.chunked_array([each.cast(pa.dictionary(pa.int8(), pa.int64())) for each in numbers])
+    assert arrow_ids(few).to_pylist() == [*range(200)]

@@ -138,7 +138,7 @@ def test_opening_and_checking_read_no_piece():
     def reader(name):
         return lambda places: asked.append((name, places)) or np.zeros(10)
 
-    table = FrameTable(["a", "b"], 10, reader, reader, reader)
+    table = FrameTable(["a", "b"], 10, reader, reader, reader, reader)
     table.check_numeric(None)
     pieces = list(table.pieces(None))
     assert asked == []

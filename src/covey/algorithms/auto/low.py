@@ -24,7 +24,7 @@ from covey.queries.tree import Tree
 
 TREE_SHARE, COUNT_SHARE = 40, 60  # of epsilon
 HEAD_START = {1: 1.5, 2: 1.5, 3: 1.0, 4: 1.0}  # by dimension: how many levels' bias every node is spared, at most
-ROWS_SPARED = Fraction(1, 8)  # of the rows for each centre: where they are few, empty boxes would split with the others
+ROWS_SPARED = 1 / 8  # of the rows for each centre: where they are few, empty boxes would split with the others
 STRICTNESS = 0.65
 
 # When rows are few for the budget and fill the box evenly, a grid with all of the budget is better than a tree.

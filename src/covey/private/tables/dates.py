@@ -120,19 +120,23 @@ def _of_text(text: bytes | None, kind: str) -> int:
 
 
 def pandas_dates(series: Any, name: str) -> Callable[[Any], Any]:
-    """What reads some of a pandas column of dates. Of one of Python objects, each is read as it would be written."""
-    if str(series.dtype) == "object" or getattr(series.dtype, "storage", None) == "python":  # what Arrow may refuse
+    """What reads some of a pandas column of dates. Objects of Python and categories are read as they would be written."""
+    kind = str(series.dtype)
+    if kind in ("object", "category") or getattr(series.dtype, "storage", None) == "python":  # what Arrow may refuse
         return lambda places: pa.array(map(_as_written, series.iloc[places].to_numpy(dtype=object)), pa.large_binary())
     try:
-        kind = pa.array(series.iloc[:0], from_pandas=True).type
+        check_dates(name, pa.array(series.iloc[:0], from_pandas=True).type)
     except pa.ArrowException:  # of a type that Arrow does not have
-        raise _no_dates(name, str(series.dtype).partition("[")[0]) from None
-    check_dates(name, kind)
+        raise _no_dates(name, kind.partition("[")[0]) from None
     return lambda places: pa.array(series.iloc[places], from_pandas=True)
 
 
 def polars_dates(series: Any, name: str) -> Callable[[Any], Any]:
-    check_dates(name, series[:0].to_arrow().type)
+    try:
+        kind = series[:0].to_arrow().type
+    except pa.ArrowException:
+        raise _no_dates(name, str(series.dtype)) from None
+    check_dates(name, kind)
     return lambda places: series[places].to_arrow()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import lzma
 import os
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -26,6 +26,7 @@ from covey.files import File
 from covey.geo.clock import Hand, hand, source_of
 from covey.private.engines.threads import cores
 from covey.private.tables.base import Piece, Places, Table, not_numeric
+from covey.private.tables.coded import check_categories, codes
 from covey.private.tables.csv.reader import parse
 from covey.private.tables.dates import check_dates, steps
 from covey.private.tables.folders import FileSet, Stamp, check_distinct, check_stamp, find_files, folder_values, stamp
@@ -34,6 +35,7 @@ from covey.private.tables.frames import arrow_numbers
 from covey.private.tables.ids import PLAIN, Ids, PieceWithIds, arrow_ids, check_name, family_of
 from covey.private.tables.one_file import Keeps, Part, Task
 from covey.private.tables.points import with_points
+from covey.published.profile.columns import CATEGORY, NUMBER, Column
 
 DAMAGED = (OSError, EOFError, lzma.LZMAError, zlib.error, BadZipFile, pa.ArrowException, UnicodeError)
 
@@ -74,6 +76,7 @@ class FileTable(Table):
 
     streamed = True
     names: tuple[str, ...]
+    _coded: Mapping[str, Column] = {}
 
     def __init__(self, found: FileSet, files: Sequence[OneFile], source: File) -> None:
         self._files = files
@@ -91,6 +94,21 @@ class FileTable(Table):
                 f"data: 0 feature(s): {str(files[0].part.path)!r} has no columns; a minimum of 1 is required."
             )
 
+    def coded(self, columns: Mapping[str, Column]) -> FileTable:
+        wider = object.__new__(FileTable)
+        wider.__dict__.update(self.__dict__)
+        wider._coded, wider.names = columns, (*self.names, *columns)
+        wider.width = len(wider.names)
+        return wider
+
+    def _source(self, name: str) -> str:
+        """The column of the files that a column is read from."""
+        return self._coded[name].source if name in self._coded else source_of(name)
+
+    def _is_number(self, name: str) -> bool:
+        """Whether a column is read as numbers, and not as the cells of it stand."""
+        return self._coded[name].kind == NUMBER if name in self._coded else hand(name) is None
+
     def schema(self) -> list[tuple[str, str | None]]:
         """The columns, and what they hold where a schema says it: nothing here comes from rows."""
         kinds: dict[str, Any] = {}
@@ -107,8 +125,13 @@ class FileTable(Table):
     def check_numeric(self, columns: Sequence[str] | None) -> None:
         chosen = list(columns or self.names)
         self._check_there(chosen)
-        self._check_dates([circle.source for name in chosen if (circle := hand(name)) is not None])
-        chosen = [name for name in chosen if hand(name) is None]
+        categories = [each.source for name, each in self._coded.items() if name in chosen and each.kind == CATEGORY]
+        others = [self._source(name) for name in chosen if not self._is_number(name)]
+        self._check_dates([name for name in others if name not in categories])
+        for name in categories:
+            for file in self._files:
+                check_categories(name, self._types[name] if name in self._types else file.part.kind(name))
+        chosen = list(dict.fromkeys(self._source(name) for name in chosen if self._is_number(name)))
         for name in chosen:
             if name in self._types and not pa.types.is_integer(self._types[name]):
                 raise not_numeric(name, "text, in the names of folders")
@@ -138,7 +161,7 @@ class FileTable(Table):
 
     def _check_there(self, names: Sequence[str]) -> None:
         for file, values in zip(self._files, self._values, strict=True):
-            for name in map(source_of, names):
+            for name in map(self._source, names):
                 count = file.part.names.count(name) + (name in values)
                 if count == 0:
                     where = "the folders of " if name in self._types else ""
@@ -213,15 +236,16 @@ class FileTable(Table):
         for number, task in self._tasks(chosen, others):
             cells = self._read(number, task, [*chosen, *others])
             rest = dict(zip(others, cells[len(chosen) :], strict=True))
-            yield _all_numbers(chosen, cells[: len(chosen)]), rest
+            yield self._all_numbers(chosen, cells[: len(chosen)]), rest
 
     def _tasks(self, columns: list[str], texts: Sequence[str] = ()) -> Iterator[tuple[int, Task]]:
         """All that is to be read, with the number of its file. Some of it may have been read already."""
         self._check_there(columns)
         self.check_unchanged()
-        own = [name for name in columns if name not in self._types and hand(name) is None]
-        asked = [source_of(name) for name in columns if hand(name) is not None]
-        asked = list(dict.fromkeys([*asked, *(name for name in texts if name not in self._types)]))
+        own = [self._source(name) for name in columns if self._is_number(name)]
+        own = list(dict.fromkeys(name for name in own if name not in self._types))
+        asked = [self._source(name) for name in columns if not self._is_number(name)]
+        asked = list(dict.fromkeys(name for name in (*asked, *texts) if name not in self._types))
         for number, file in enumerate(self._files):
             with self._same_file(file):
                 chosen = own if own or asked else file.part.names[:1]
@@ -233,7 +257,7 @@ class FileTable(Table):
     def _numbers(
         self, number: int, task: Task, columns: list[str], places: Places | None = None
     ) -> NDArray[np.float64]:
-        return _all_numbers(columns, self._read(number, task, columns, places))
+        return self._all_numbers(columns, self._read(number, task, columns, places))
 
     def _numbers_and_ids(
         self, number: int, task: Task, columns: list[str], person: str, kind: str
@@ -241,7 +265,7 @@ class FileTable(Table):
         *numbers, cells = self._read(number, task, [*columns, person])
         if pa.types.is_null(cells.type):
             cells = pa.nulls(len(cells), pa.int64() if kind == "numbers" else PLAIN)
-        return _all_numbers(columns, numbers), arrow_ids(cells)
+        return self._all_numbers(columns, numbers), arrow_ids(cells)
 
     def _read(self, number: int, task: Task, columns: list[str], places: Places | None = None) -> list[Any]:
         file = self._files[number]
@@ -250,11 +274,19 @@ class FileTable(Table):
             batch = task.read()
             if places is not None:
                 batch = batch.take(pa.array(places))
-            values = self._values[number]
+            values, sources = self._values[number], map(self._source, columns)
             return [
-                pa.repeat(values[name], batch.num_rows) if name in values else batch.column(source_of(name))
-                for name in columns
+                pa.repeat(values[name], batch.num_rows) if name in values else batch.column(name) for name in sources
             ]
+
+    def _all_numbers(self, names: list[str], cells: list[Any]) -> NDArray[np.float64]:
+        return np.stack([self._as_numbers(name, each) for name, each in zip(names, cells, strict=True)])
+
+    def _as_numbers(self, name: str, cells: Any) -> NDArray[np.float64]:
+        column = self._coded.get(name)
+        if column is not None:
+            return codes(column, _as_numbers(cells) if column.kind == NUMBER else cells)
+        return _as_numbers(cells, hand(name))
 
     @contextmanager
     def _same_file(self, file: OneFile) -> Iterator[None]:
@@ -288,10 +320,6 @@ class Walk:
         found: Places = np.concatenate([*parts, self._block[:inside]]) - self._first
         self._block, self._first = self._block[inside:], end
         return found
-
-
-def _all_numbers(names: list[str], cells: list[Any]) -> NDArray[np.float64]:
-    return np.stack([_as_numbers(each, hand(name)) for name, each in zip(names, cells, strict=True)])
 
 
 def _as_numbers(column: Any, circle: Hand | None = None) -> NDArray[np.float64]:

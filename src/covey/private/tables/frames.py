@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from covey.private.tables.base import Piece, Places, Table, not_numeric, piece_r
 
 if TYPE_CHECKING:
     from covey.private.tables.ids import Ids, PieceWithIds
+    from covey.published.profile.columns import Column
 
 Reader = Callable[[slice | Places], Any]
 IdReader = Callable[[slice], Any]
@@ -77,7 +78,7 @@ class FrameTable(Table):
     """A pandas or polars frame, or an Arrow table: named columns, converted piece by piece.
 
     `reader(name)` refuses a column whose type is not numeric, and otherwise returns read(slice or places);
-    `ids(name)` does the same for people, by slices; `dates(name)` for dates.
+    `ids(name)` does the same for people, by slices; `dates(name)` for dates; `categories(name)` for categories.
     """
 
     names: tuple[str, ...]
@@ -89,6 +90,7 @@ class FrameTable(Table):
         reader: Callable[[str], Reader],
         ids: Callable[[str], IdReader],
         dates: Callable[[str], Reader],
+        categories: Callable[[str], Reader],
     ) -> None:
         if not names:
             raise DataError("data: 0 feature(s): the table has no columns while a minimum of 1 is required.")
@@ -97,6 +99,22 @@ class FrameTable(Table):
         self._rows = rows
         self._reader = cache(lambda name: reader(name) if (circle := hand(name)) is None else on_circle(circle, dates))
         self._ids = cache(ids)
+        self._ways = reader, ids, dates, categories
+
+    def coded(self, columns: Mapping[str, Column]) -> FrameTable:
+        from covey.private.tables.coded import codes
+
+        reader, ids, dates, categories = self._ways
+        ways = {"number": reader, "category": categories}
+
+        def coder(name: str) -> Reader:
+            if name not in columns:
+                return reader(name)
+            column = columns[name]
+            read = ways.get(column.kind, dates)(column.source)
+            return lambda places: codes(column, read(places))
+
+        return FrameTable([*self.names, *columns], self._rows, coder, ids, dates, categories)
 
     def check_numeric(self, columns: Sequence[str] | None) -> None:
         for name in columns or self.names:
@@ -170,56 +188,6 @@ def numbers_of(values: Any, column: object) -> NDArray[np.float64]:
     return numbers
 
 
-def pandas_table(frame: Any) -> FrameTable:
-    """A pandas DataFrame, or a GeoDataFrame, whose column of points is two of numbers."""
-    names = [str(name) for name in frame.columns]
-    shape, axes = _geometry(frame, names)
-
-    def reader(name: str) -> Reader:
-        if name in axes:
-            return _coordinate(frame.iloc[:, names.index(shape)], axes.index(name))
-        series = frame.iloc[:, names.index(name)]
-        if str(series.dtype) == "object":
-            numbers = numbers_of(series.to_numpy(), name)
-            return lambda places: numbers[places]
-        if getattr(series.dtype, "kind", "O") not in "fiub":
-            raise not_numeric(name, str(series.dtype).partition("[")[0])  # a sparse type's brackets hold a value
-        return lambda places: series.iloc[places].to_numpy(dtype=np.float64, na_value=np.nan)
-
-    def ids(name: str) -> IdReader:
-        from covey.private.tables.ids import pandas_ids
-
-        return pandas_ids(frame.iloc[:, names.index(name)], name)
-
-    def dates(name: str) -> Reader:
-        from covey.private.tables.dates import pandas_dates
-
-        return pandas_dates(frame.iloc[:, names.index(name)], name)
-
-    if not axes:
-        return FrameTable(names, len(frame), reader, ids, dates)
-    table = FrameTable([*(name for name in names if name not in (shape, *axes)), *axes], len(frame), reader, ids, dates)
-    table.as_given = False
-    return table
-
-
-def _geometry(frame: Any, names: list[str]) -> tuple[str, tuple[str, ...]]:
-    """The column of shapes of a GeoDataFrame, and what its points' coordinates are called; by its types alone."""
-    kinds = [str(kind) for kind in frame.dtypes]
-    active = getattr(frame, "active_geometry_name", None)
-    if "geometry" not in kinds or (active is None and kinds.count("geometry") > 1):
-        return "", ()
-    shape = names[kinds.index("geometry")] if active is None else str(active)
-    system = getattr(frame.iloc[:, names.index(shape)], "crs", None)
-    return shape, ("lon", "lat") if system is None or system.is_geographic else ("x", "y")
-
-
-def _coordinate(shapes: Any, axis: int) -> Reader:
-    from covey.private.tables.points import shape_points
-
-    return lambda places: shape_points(shapes.iloc[places])[axis]
-
-
 def polars_table(frame: Any) -> FrameTable:
     """A polars DataFrame."""
 
@@ -240,7 +208,12 @@ def polars_table(frame: Any) -> FrameTable:
 
         return polars_dates(frame.get_column(name), name)
 
-    return FrameTable(frame.columns, frame.height, reader, ids, dates)
+    def categories(name: str) -> Reader:
+        from covey.private.tables.coded import polars_categories
+
+        return polars_categories(frame.get_column(name), name)
+
+    return FrameTable(frame.columns, frame.height, reader, ids, dates, categories)
 
 
 def arrow_numbers(column: Any) -> NDArray[np.float64]:
@@ -299,7 +272,14 @@ def arrow_table(table: Any) -> FrameTable:
         check_dates(name, values.type)
         return lambda places: arrow_rows(values, places)
 
-    return FrameTable(table.column_names, table.num_rows, reader, ids, dates)
+    def categories(name: str) -> Reader:
+        from covey.private.tables.coded import check_categories
+
+        values = table.column(name)
+        check_categories(name, values.type)
+        return lambda places: arrow_rows(values, places)
+
+    return FrameTable(table.column_names, table.num_rows, reader, ids, dates, categories)
 
 
 def open_table(data: Any) -> Table:
@@ -312,6 +292,8 @@ def open_table(data: Any) -> Table:
         return data
     libraries = {kind.__module__.partition(".")[0] for kind in type(data).__mro__}  # of subclasses, too
     if "pandas" in libraries and hasattr(data, "columns"):
+        from covey.private.tables.pandas import pandas_table
+
         return pandas_table(data)
     if "pyspark" in libraries and hasattr(data, "mapInArrow"):
         from covey.private.tables.spark import SparkTable

@@ -66,6 +66,8 @@ def family_of(person: str, kind: Any) -> str:
 
 def arrow_ids(column: Any) -> Ids:
     """An Arrow column of a supported type, chunked or not, as ids."""
+    if isinstance(column, pa.ChunkedArray) and column.num_chunks > 1 and pa.types.is_dictionary(column.type):
+        column = pa.chunked_array([_decoded(each) for each in column.chunks])
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
     if isinstance(column, pa.ChunkedArray):  # no chunk, or too many bytes for one
@@ -81,6 +83,12 @@ def arrow_ids(column: Any) -> Ids:
     if pa.types.is_uint64(column.type) and pc.any(pc.greater(column, LARGEST)).as_py():
         return column.cast(pa.large_string()).cast(PLAIN)
     return column.cast(pa.int64())
+
+
+def _decoded(chunk: Any) -> Any:
+    """A chunk without its dictionary: those of all chunks together may have more values than their indices can name."""
+    values = chunk.dictionary
+    return (values.cast(PLAIN) if family(values.type) == "text" else values).take(chunk.indices)
 
 
 def has_id(ids: Ids) -> NDArray[np.bool_]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -19,6 +19,7 @@ from covey.geo.clock import source_of
 from covey.private.tables.base import Piece, Places, Table
 from covey.private.tables.frames import FrameTable, arrow_table, polars_table
 from covey.private.tables.ids import PieceWithIds
+from covey.published.profile.columns import Column
 
 USED: weakref.WeakSet[Any] = weakref.WeakSet()  # streams that were read
 
@@ -46,6 +47,13 @@ class LateTable(Table):
     def check_person(self, person: str) -> None:
         self._empty.check_person(person)
         self._asked[person] = None
+
+    def coded(self, columns: Mapping[str, Column]) -> LateTable:
+        def make(names: list[str]) -> FrameTable:
+            read = dict.fromkeys(columns[name].source if name in columns else name for name in names)
+            return self._make([*read]).coded(columns)
+
+        return LateTable(self._empty.coded(columns), make)
 
     def pieces(self, columns: Sequence[str] | None) -> Iterator[Piece]:
         return self._rows(columns).pieces(columns)

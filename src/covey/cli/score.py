@@ -1,0 +1,96 @@
+"""`covey score`: how good the centres of a release are; for nothing where the release tells it, else for an epsilon."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from covey.cli.about import Asked, ask, question_options, read_release
+from covey.cli.data import takes_data
+from covey.files import File
+from covey.text import paragraph, show_table
+
+
+@click.command(short_help="How good the centres of a release are: cost, distances, shares, with intervals.")
+@click.argument("release", metavar="RELEASE")
+@click.argument("data", metavar="DATA", required=False)
+@click.option("--epsilon", type=float, metavar="E", help="Privacy budget of all scores together; needed with DATA.")
+@click.option("--against", multiple=True, metavar="RELEASE", help="Another release, on the same rows. Repeatable.")
+@click.option("--centers", metavar="FILE", help="Centres that you declare public: CSV, JSON or GeoJSON.")
+@click.option("--within", type=float, metavar="R", help="What share of the rows is within this distance of a centre.")
+@click.option("--clip", type=float, metavar="R", help="Rows that are farther count as that far: less noise.")
+@question_options
+@takes_data
+def score(
+    *,
+    release: str,
+    data: File | None,
+    against: tuple[str, ...],
+    centers: str | None,
+    within: float | None,
+    clip: float | None,
+    **asked: Any,
+) -> None:
+    """Say how good the centres of RELEASE are, by the rows of DATA, with differential privacy.
+
+    Without DATA, what the release tells of itself, for nothing. With it, all scores come from one question, also of
+    several releases (--against): --epsilon adds to what they cost.
+
+    \b
+    Examples:
+      covey score release.json
+      covey score release.json trips.csv --epsilon 0.1 --within 500
+      covey score release.json trips.csv --epsilon 0.2 --against other.json --plot distances.png
+    """
+    found, options = read_release(release), Asked(**asked)
+    if data is None:
+        if options.epsilon is not None or against or centers or within or clip or options.out or options.plot:
+            raise click.UsageError("DATA: is needed for these options; without it only what the release tells is shown")
+        show_free(found, as_json=options.as_json)
+        return
+    if options.epsilon is None:
+        raise click.UsageError("--epsilon: a question to the rows has a price; without DATA it is free")
+    from covey.fit.score import make_score
+    from covey.published.centres import read_centres
+    from covey.published.score.words import show_score
+
+    names = [Path(each).stem for each in against]
+    if len(set(names)) < len(names):
+        raise click.UsageError("--against: files need different names, by which they are told apart")
+    make = partial(
+        make_score,
+        found,
+        against=dict(zip(names, map(read_release, against), strict=True)),
+        public_centres=None if centers is None else read_centres(centers, found.columns),
+        within=within,
+        clip=clip,
+    )
+    inputs = [release, *against, *([] if centers is None else [centers])]
+    ask(inputs, data, options, make=make, show=show_score)
+
+
+def show_free(release: Any, *, as_json: bool) -> None:
+    """What a release tells of itself."""
+    from covey.published.score.free import free_scores
+
+    found = free_scores(release)
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+        return
+    rows = [
+        [name, *("not told" if each is None else f"{each:.4g}" for each in told or [None] * 3)]
+        for name, told in found.items()
+    ]
+    show_table(["", "score", "from", "to"], rows, right=range(1, 4))
+    click.echo(
+        "\n"
+        + paragraph(
+            "From the release alone, for nothing; intervals hold 9 times in 10. The cost has columns scaled by the "
+            "bounds; the separation is in halves of the widest range. What is not told can be asked of the rows: "
+            "covey score RELEASE DATA --epsilon 0.1."
+        )
+    )

@@ -1,0 +1,207 @@
+"""One question about centres that were released: checked, charged, asked once, certified.
+
+The centres are fixed before: those of a release, whose own certificate says what they cost, or public ones. So the
+question's sensitivity is all that matters here; its promise adds to that of the release.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+import covey
+from covey.budget.accounting.plan import Plan
+from covey.budget.accounting.promise import Kind, Promise
+from covey.budget.ledger.ledger import Ledger
+from covey.checks import amount
+from covey.errors import ParameterError
+from covey.events import float_at_least
+from covey.fit.cap import cap
+from covey.fit.caution import warn_before
+from covey.fit.session import Progress, Session, open_ledger, seed_of
+from covey.noise.mechanisms import DiscreteLaplace
+from covey.private.curator import Curator
+from covey.private.narrowed.missing import MIDDLE, check_missing
+from covey.private.tables.base import ENGINES, Table
+from covey.public import Domain, Neighbours, Person
+from covey.published.certificate import Certificate
+from covey.published.release import Release
+from covey.queries.base import Query
+
+
+class Published(Protocol):
+    """What is made of the answer."""
+
+    def to_json(self) -> bytes: ...
+
+
+P = TypeVar("P", bound=Published)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """What is promised about an answer, and to what it is charged: checked, and all of it public."""
+
+    epsilon: Fraction
+    relation: Neighbours
+    person: Person
+    missing: str
+    engine: str
+    seed: int | None
+    book: Ledger | None
+    dataset: str | None
+    choice: str | None
+
+    @property
+    def promise(self) -> Promise:
+        return Promise(self.relation, self.person.column, self.epsilon, Fraction(0))
+
+
+def check_terms(
+    releases: Sequence[Release],
+    *,
+    epsilon: float,
+    neighbours: str | None,
+    person: str | None,
+    rows_per_person: int | str | None,
+    ledger: Ledger | str | None,
+    dataset: str | None,
+    engine: str,
+    random_state: Any,
+    engines: tuple[str, ...] = ENGINES,
+) -> Terms:
+    """Refuse what is wrong about a question, by what is public. What is not said is as in the first release."""
+    seed, first = seed_of(random_state), releases[0].certificate
+    for part in (part for each in releases for part in (each.certificate, *each.certificate.leaves())):
+        if part.seeded and seed is None:
+            raise ParameterError("release", "is seeded, and so not private: what is asked about its centres is neither")
+        if "zones" in part.parameters:
+            raise ParameterError("release", "promises more to rows in zones, which further questions have none of yet")
+    if engine not in ("auto", *engines):
+        options = ", ".join(map(repr, ("auto", *engines)))
+        raise ParameterError("engine", f"must be one of {options}: elsewhere this question is not asked")
+    relation = Neighbours.parse(first.neighbours if neighbours is None else neighbours)
+    column = person if person is not None or relation is Neighbours.REPLACE_ONE else first.unit
+    if not (column is None or isinstance(column, str)):
+        raise ParameterError("person", "must be the name of a column of the data")
+    people = first.parameters.get("people")
+    same = people.get("rows_per_person", 1) if isinstance(people, dict) and column == first.unit else 1
+    Kind(relation, column)  # refuses people where rows are replaced
+    book, dataset = open_ledger(ledger, dataset)
+    said = [each.certificate.parameters for each in releases]
+    return Terms(
+        epsilon=amount("epsilon", epsilon),
+        relation=relation,
+        person=Person(column, same if rows_per_person is None else rows_per_person),
+        missing=check_missing(first.parameters.get("missing", MIDDLE), relation),
+        engine=engine,
+        seed=seed,
+        book=book,
+        dataset=dataset,
+        choice=next((str(each["choice"]) for each in said if "choice" in each), None),
+    )
+
+
+def answer(
+    terms: Terms,
+    query: Query,
+    table: Table,
+    domain: Domain,
+    *,
+    what: str,
+    bounds: dict[str, Any],
+    notes: Mapping[str, Any],
+    asked: Mapping[str, Any],
+    make: Callable[[NDArray[np.int64], float, Certificate], P],
+    read: Callable[[bytes], P],
+    engines: tuple[str, ...] = ENGINES,
+    progress: Progress | None = None,
+) -> P:
+    """Pay, ask once behind the door, certify, and store what is made of the answer with its charge.
+
+    what : what it is called. bounds : the clustered columns, as certificates have them. notes : for the certificate.
+    asked : all that the answer depends on, and the terms do not say. make : of the noisy numbers, their noise's scale
+    and the certificate. read : a document that was stored.
+    """
+    table.check_fit(engine=terms.engine, engines=engines, what=what, relation=terms.relation)
+    session = Session(
+        terms.book,
+        terms.dataset,
+        promise=terms.promise,
+        zones=None,
+        purpose=f"{what} of released centres",
+        fingerprint=_fingerprint(terms, domain, {**asked, "what": what, "reading": dict(table.reading)}),
+        seed=terms.seed,
+        numbers=query.size,
+    )
+    stored = session.stored()
+    if stored is not None:
+        return read(stored)
+    if terms.seed is None:
+        warn_before(terms.promise, terms.person, columns=table.names, used=domain.columns)
+    columns = domain.columns if table.names is not None else None
+    table.check_numeric(columns)
+    run = partial(asked_once, query)
+    try:
+        with np.errstate(all="ignore"):
+            complete = table if terms.missing == MIDDLE else table.complete(domain)
+            capped = cap(complete, terms.person, session, domain=domain, run=run)
+            curator = session.door(
+                capped.table, domain, capped.reserve, engine=terms.engine, engines=engines, progress=progress
+            )
+            each = capped.reserve.promise
+            noisy = run(curator, each)
+    except MemoryError:  # numpy's own message tells the shape of the array, and so the exact number of rows
+        raise MemoryError("the rows do not fit into memory; what was charged stays charged") from None
+    certificate = Certificate(
+        algorithm=what,
+        parameters={
+            **notes,
+            **({"people": capped.notes} if capped.notes else {}),
+            **({} if terms.missing == MIDDLE else {"missing": terms.missing}),
+            **({} if terms.choice is None else {"choice": terms.choice}),
+        },
+        epsilon=float_at_least(terms.epsilon),
+        delta=0.0,
+        neighbours=str(terms.relation),
+        person=str(capped.person),
+        unit=capped.person.column,
+        domain=bounds,
+        seeded=session.source.seeded,
+        covey=covey.__version__,
+        dataset=terms.dataset,
+        receipt=session.receipt,
+    )
+    made = make(noisy, float(query.sensitivity(terms.relation).l1 / each.epsilon), certificate)
+    return read(session.finish(made.to_json(), made=made))
+
+
+def asked_once(query: Query, curator: Curator, promise: Promise) -> NDArray[np.int64]:
+    """The answer with all of what was promised; noise too large to draw is refused before it is paid for."""
+    noise = DiscreteLaplace(promise.epsilon)
+    noise.check(query.sensitivity(curator.neighbours))
+    curator.reserve(Plan((noise.event(),)))
+    return curator.release(query, noise)
+
+
+def _fingerprint(terms: Terms, domain: Domain, asked: Mapping[str, Any]) -> str:
+    """Every parameter in one canonical text: what an idempotency key is bound to. All engines give the same."""
+    fields = {
+        "epsilon": str(terms.epsilon),
+        "neighbours": str(terms.relation),
+        "person": [terms.person.column, terms.person.rows],
+        "missing": terms.missing,
+        "choice": terms.choice,
+        "columns": domain.columns,
+        "domain": [domain.ball, domain.scale, *zip(domain.middle, domain.half, strict=True)],
+        "seed": terms.seed,
+        **asked,
+    }
+    return json.dumps(fields, sort_keys=True)

@@ -1,0 +1,105 @@
+"""A profile as plain lines for a person: what stands out first. From what is published alone."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+
+from covey.published.profile.columns import CATEGORY, Column
+from covey.published.profile.profile import Finding, Profile
+from covey.text import paragraph, plain, show_table
+
+MOST_CELLS = 8  # of a column, that stand side by side in a table; of more, the largest are told
+MOST_FINDINGS, OF_A_COLUMN = 4, 2
+
+
+def sentences(profile: Profile) -> list[str]:
+    """A sentence on each cluster: how it differs from the whole, or that nothing can be told."""
+    return [
+        f"Cluster {cluster}: {'; '.join(_of_cluster(profile, cluster))}." for cluster in range(len(profile.centres))
+    ]
+
+
+def _of_cluster(profile: Profile, cluster: int) -> Iterator[str]:
+    blind = [each.name for each in profile.columns if profile.cannot_tell(each.name)[cluster]]
+    if len(blind) == len(profile.columns):
+        yield "too few rows to tell anything with this budget"
+        return
+    found = _telling([each for each in profile.standing_out if each.cluster == cluster and each.column not in blind])
+    yield from map(_in_words, found[:MOST_FINDINGS])
+    if not found:
+        yield "like all rows, as far as can be told"
+    if blind:
+        yield f"too few rows to tell {', '.join(blind)}"
+
+
+def _telling(found: list[Finding]) -> list[Finding]:
+    """Of each column what a cluster has more of than the whole; what it has less of only if it has nothing more."""
+    kept: list[Finding] = []
+    for each in found:
+        more = [other for other in found if other.column == each.column and other.here[0] > other.overall[0]]
+        alike = [other for other in kept if other.column == each.column]
+        if len(alike) < (OF_A_COLUMN if more else 1) and (each in more or not more):
+            kept.append(each)
+    return kept
+
+
+def _in_words(finding: Finding) -> str:
+    number, low, high = finding.here
+    if finding.cell is None:
+        here = f"median {finding.column} {plain(number)} ({plain(low)} to {plain(high)})"
+        return f"{here}, {plain(finding.overall[0])} overall"
+    return f"{finding.column} {finding.cell} {_percent(number, low, high)}, {100 * finding.overall[0]:.0f}% overall"
+
+
+def _percent(share: float, low: float, high: float) -> str:
+    """A share with half of its interval: 61% ± 4."""
+    half = 50 * (high - low)
+    return f"{100 * share:.0f}% ± {half:.0f}" if half >= 1 else f"{100 * share:.1f}% ± {half:.1f}"
+
+
+def show_profile(profile: Profile) -> None:
+    """Everything about a profile that a person wants to know, on stdout."""
+    sys.stdout.write(f"What is in {len(profile.centres)} clusters\n\n")
+    for sentence in sentences(profile):
+        sys.stdout.write(f"{paragraph(sentence)}\n")
+    for column in profile.columns:
+        sys.stdout.write("\n")
+        show_table(*_table(profile, column), right=range(1, len(column.cells) + 3))
+    sys.stdout.write(
+        f"\n{paragraph(NOTE.format(scale=plain(profile.noise_scale, up=True)))}\n\n"
+        f"{paragraph(profile.certificate.statement)}\n\n"
+    )
+
+
+NOTE = (
+    "Shares and medians come with what holds the true one 9 times in 10, each by itself; it is about the noise (of "
+    "scale {scale} on every count), and about the rows that were counted. What is said to stand out does so for all "
+    "cells together, 9 times in 10."
+)
+
+
+def _table(profile: Profile, column: Column) -> tuple[list[str], list[list[str]]]:
+    known, counts = profile.of(column.name)
+    lines = [*map(str, range(len(profile.centres))), "all"]
+    shares = np.concatenate([counts.shares(), counts.whole.shares()])
+    rows = [f"{total:,.0f}" for total in np.concatenate([counts.sizes(), counts.whole.sizes()])[:, 0]]
+    head = [known.name, "rows (noisy)"]
+    table = [[line, many] for line, many in zip(lines, rows, strict=True)]
+    if known.edges is not None:
+        medians = [*profile.medians(known.name), profile.whole_median(known.name)]
+        head += ["median", "from", "to"]
+        table = [[*line, *map(plain, median)] for line, median in zip(table, medians, strict=True)]
+    blind = [*profile.cannot_tell(known.name), False]
+    if known.kind == CATEGORY or len(known.cells) <= MOST_CELLS:
+        chosen = list(range(min(len(known.cells), MOST_CELLS)))
+    elif known.edges is None:
+        chosen = np.sort(np.argsort(-shares[-1, :, 0], kind="stable")[:MOST_CELLS]).tolist()
+    else:
+        chosen = [len(known.cells) - 1]
+    head += [known.cells[cell] for cell in chosen]
+    for line, told, few in zip(table, shares, blind, strict=True):
+        line += ["cannot tell" if few else _percent(*told[cell]) for cell in chosen]
+    return head, table

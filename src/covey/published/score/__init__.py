@@ -1,0 +1,1 @@
+"""How good released centres are: noisy histograms of distances, and what they tell."""

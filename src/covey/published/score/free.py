@@ -1,0 +1,58 @@
+"""What a release tells of how good its centres are, for nothing: from its synopsis, or from its stored errors."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from covey.published.release import Release
+
+Known = tuple[float, float | None, float | None]
+
+
+def free_scores(release: Release) -> dict[str, Known | None]:
+    """Scores by name, each a number and its interval, as far as the release tells them. All of it is post-processing.
+
+    The cost has columns scaled by the bounds; the distance is in metres on a map, and in the units of the data
+    elsewhere, for k-means the root mean square; the separation is between the two nearest centres, in halves of the
+    widest range.
+    """
+    middle, unit = release.scale()
+    places = (np.array(release.centres) - middle) / unit
+    apart = np.sqrt(np.square(places[:, None] - places).sum(axis=2)) + np.diag([np.inf] * len(places))
+    found: dict[str, Known | None] = {"cost": None, "distance": None, "explained": None}
+    if release.synopsis is not None or release.coreset is not None:
+        found |= _of_coreset(release)
+    elif release.errors is not None:
+        found["cost"] = (release.errors.costs or {}).get(release.objective)
+        found["distance"] = next(iter((release.errors.distances or {}).values()), None)
+    return found | {"separation": (float(apart.min()), None, None) if len(places) > 1 else None}
+
+
+def _of_coreset(release: Release) -> dict[str, Known | None]:
+    from covey.published.coreset.coreset import Coreset
+
+    coreset = Coreset.of(release)
+    sizes = np.maximum(np.array(release.sizes or [1.0] * len(release.centres)), 0.0)
+    one = np.average(np.array(release.centres), axis=0, weights=sizes if sizes.sum() > 0 else None)[None]
+    cost, single = (_known(coreset.cost(each, interval=True)) for each in (release.centres, one))
+    way = coreset.mean_way(release.centres)
+    return {"cost": cost, "distance": None if way is None else _known(way), "explained": _saved(cost, single)}
+
+
+def _known(cost: Any) -> Known:
+    low, high = (None if math.isnan(each) else float(each) for each in cost[1:3])
+    return float(cost[0]), low, high
+
+
+def _saved(cost: Known, single: Known) -> Known | None:
+    """The share of the cost of one centre that is saved: if both intervals hold, this one does."""
+    if single[0] <= 0:
+        return None
+    share = 1 - cost[0] / single[0]
+    if cost[1] is None or cost[2] is None or single[1] is None or single[2] is None or single[1] <= 0:
+        return share, None, None
+    return share, max(1 - cost[2] / single[1], -1.0), min(1 - max(cost[1], 0.0) / single[2], 1.0)

@@ -1,0 +1,65 @@
+"""A score as plain lines for a person. From what is published alone."""
+
+from __future__ import annotations
+
+import sys
+
+from covey.post.ratios import Told
+from covey.published.score.score import Score
+from covey.text import paragraph, plain, show_table
+
+NOTE = (
+    "Every number with what holds the true one 9 times in 10, each by itself; it is about the noise, and about the "
+    "rows that were looked at. The cost has columns scaled by the bounds; explained is what share of the cost of one "
+    "centre these centres save."
+)
+
+
+def show_score(score: Score) -> None:
+    """Everything about a score that a person wants to know, on stdout."""
+    sys.stdout.write("How good the centres are\n\n")
+    told = {each.name: score.told(each.name) for each in score.sets}
+    names = list(dict.fromkeys(what for each in told.values() for what in each))
+    asked = [what for what in names if any(each.get(what) is not None for each in told.values()) or what in ALWAYS]
+    rows = [
+        [_named(score, what), *(_told(what, each[what]) if what in each else "" for each in told.values())]
+        for what in asked
+    ]
+    rows.append(["nearest centres apart", *(_apart(score, each.separation) for each in score.sets)])
+    show_table(["", *told], rows, right=range(1, len(told) + 1))
+    for other in score.sets[1:]:
+        better = score.is_better(other.name)
+        what = "cannot be told apart from" if better is None else "is better than" if better else "is worse than"
+        sys.stdout.write(f"\n{paragraph(f'{other.name} {what} {score.sets[0].name}.')}\n")
+    sys.stdout.write(f"\n{paragraph(NOTE + _clipped(score))}\n\n{paragraph(score.certificate.statement)}\n\n")
+
+
+ALWAYS = ("mean distance", "explained")
+
+
+def _named(score: Score, what: str) -> str:
+    if what == "share within":
+        return f"share within {plain(score.within or 0.0)}{_unit(score)}"
+    return what + (_unit(score) if what in ("mean distance", "root mean square") else "")
+
+
+def _unit(score: Score) -> str:
+    return " m" if score.metres else "" if score.unit else " half-ranges"
+
+
+def _told(what: str, told: Told | None) -> str:
+    if told is None:
+        return "cannot tell"
+    if what in ("share within", "explained"):
+        return f"{100 * told[0]:.1f}% ({100 * told[1]:.1f} to {100 * told[2]:.1f})"
+    return f"{told[0]:.4g} ({told[1]:.4g} to {told[2]:.4g})"
+
+
+def _apart(score: Score, separation: float | None) -> str:
+    return "one centre" if separation is None else f"{separation * (score.unit or 1.0):.4g}"
+
+
+def _clipped(score: Score) -> str:
+    if score.clip is None:
+        return ""
+    return f" Rows farther than {plain(score.clip)}{_unit(score)} from all centres count as that far."

@@ -1,0 +1,100 @@
+"""What a profile says and draws: what stands out first, that small clusters tell nothing; damaged files are refused."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from covey import FormatError, KMeans, ParameterError
+from covey.published.profile.profile import Profile
+from covey.published.profile.words import sentences, show_profile
+
+
+@pytest.fixture(scope="module")
+def found() -> Profile:
+    """A large cluster by bike, a large one by car and older, and one of four rows."""
+    rng = np.random.default_rng(1)
+    label = np.repeat([0, 1, 2], [3000, 3000, 4])
+    rows = pd.DataFrame(
+        np.array([[0.1, 0.1], [0.9, 0.1], [0.5, 0.9]])[label] + rng.normal(0, 0.01, (6004, 2)), columns=["x", "y"]
+    )
+    rows["mode"] = np.where(rng.random(6004) < np.array([0.8, 0.1, 0.5])[label], "bike", "car")
+    rows["age"] = rng.normal(np.array([30.0, 60.0, 45.0])[label], 8)
+    rows["flat"] = rng.choice(["a", "b"], 6004)
+    release = KMeans(3, epsilon=50.0, bounds={"x": (0, 1), "y": (0, 1)}, random_state=1).fit(rows).release_
+    order = np.argsort(np.array(release.centres)[:, 0]).tolist()
+    release.centres[:] = [release.centres[each] for each in (order[0], order[2], order[1])]
+    return release.profile(rows, columns=["mode=bike|car", "age=0:100", "flat=a|b"], epsilon=0.5, random_state=1)
+
+
+def test_what_stands_out_is_said_first_and_small_clusters_say_that_they_cannot_tell(found):
+    first, second, third = sentences(found)
+    assert first.startswith("Cluster 0: mode bike 80")
+    assert "% overall; median age 3" in first
+    assert "flat" not in first
+    assert "mode car 89" in second
+    assert "median age 6" in second
+    assert third == "Cluster 2: too few rows to tell anything with this budget."
+    assert found.cannot_tell("mode").tolist() == [False, False, True]
+    best = found.standing_out[0]
+    assert best.here[1] <= best.here[0] <= best.here[2]
+    assert {each.cluster for each in found.standing_out} == {0, 1}
+
+
+def test_a_profile_is_shown_in_whole_lines(found, capsys):
+    show_profile(found)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 88
+    assert "mode  rows (noisy)         bike          car        other" in lines
+    assert sum("cannot tell" in line for line in lines) >= 2
+    assert any(line.startswith("SEEDED") for line in lines)
+
+
+def test_a_profile_is_drawn_with_a_panel_for_each_cluster_and_column(found):
+    assert found.plot().startswith(b"\x89PNG")
+
+
+def test_the_records_are_every_count_with_its_share(found):
+    lines = found.records()
+    assert len(lines) == 3 * (3 + 21 + 3)
+    assert lines[0].keys() == {"cluster", "column", "cell", "count", "share", "low", "high"}
+    assert lines[0] | {"cluster": 0, "column": "mode", "cell": "bike", "count": int(found.counts[0][0, 0])} == lines[0]
+
+
+def test_a_column_that_was_not_asked_for_is_named(found):
+    with pytest.raises(ParameterError, match="no column 'size'"):
+        found.shares("size")
+    with pytest.raises(ParameterError, match="no median"):
+        found.medians("mode")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": "covey-release"},
+        {"version": 2},
+        {"centres": []},
+        {"centres": [[0.0], [0.0], [0.0]]},
+        {"counts": [[[1]]]},
+        {"noise_scale": 0},
+        {"noise_scale": None},
+        {"columns": []},
+        {"counts": [[[2**63] * 3] * 3, [[1] * 21] * 3, [[1] * 3] * 3]},
+    ],
+)
+def test_a_damaged_profile_is_refused(found, change):
+    document = {**json.loads(found.to_json()), **change}
+    with pytest.raises(FormatError, match="profile"):
+        Profile.from_json(json.dumps(document).encode())
+    with pytest.raises(FormatError, match="profile"):
+        Profile.from_json(b"[" * 9)
+
+
+def test_edges_that_do_not_ascend_are_refused(found):
+    document = json.loads(found.to_json())
+    document["columns"][1]["edges"][3] = 99.0
+    with pytest.raises(FormatError, match="damaged"):
+        Profile.from_json(json.dumps(document).encode())
