@@ -21,7 +21,7 @@ from covey.budget.accounting.plan import Plan
 from covey.budget.accounting.promise import Kind, Promise
 from covey.budget.ledger.ledger import Ledger
 from covey.checks import amount
-from covey.errors import ParameterError
+from covey.errors import FormatError, ParameterError
 from covey.events import float_at_least
 from covey.fit.cap import cap
 from covey.fit.caution import warn_before
@@ -32,6 +32,7 @@ from covey.private.narrowed.missing import MIDDLE, check_missing
 from covey.private.tables.base import ENGINES, Table
 from covey.public import Domain, Neighbours, Person
 from covey.published.certificate import Certificate
+from covey.published.reading import near
 from covey.published.release import Release
 from covey.queries.base import Query
 
@@ -58,6 +59,7 @@ class Terms:
     book: Ledger | None
     dataset: str | None
     choice: str | None
+    centres_of: list[dict[str, Any]]  # what the centres asked about cost when they were released
 
     @property
     def promise(self) -> Promise:
@@ -79,7 +81,10 @@ def check_terms(
 ) -> Terms:
     """Refuse what is wrong about a question, by what is public. What is not said is as in the first release."""
     seed, first = seed_of(random_state), releases[0].certificate
-    for part in (part for each in releases for part in (each.certificate, *each.certificate.leaves())):
+    for each in releases:
+        check_written(each)
+    parts = [part for each in releases for part in (each.certificate, *each.certificate.leaves())]
+    for part in parts:
         if part.seeded and seed is None:
             raise ParameterError("release", "is seeded, and so not private: what is asked about its centres is neither")
         if "zones" in part.parameters:
@@ -91,11 +96,15 @@ def check_terms(
     column = person if person is not None or relation is Neighbours.REPLACE_ONE else first.unit
     if not (column is None or isinstance(column, str)):
         raise ParameterError("person", "must be the name of a column of the data")
+    if column is None and first.unit is not None:
+        raise ParameterError("neighbours", "of this release is add-remove of people: ask the same, or give person")
     people = first.parameters.get("people")
     same = people.get("rows_per_person", 1) if isinstance(people, dict) and column == first.unit else 1
     Kind(relation, column)  # refuses people where rows are replaced
     book, dataset = open_ledger(ledger, dataset)
-    said = [each.certificate.parameters for each in releases]
+    choices = dict.fromkeys(
+        part.parameters["choice"] for part in parts if isinstance(part.parameters.get("choice"), str)
+    )
     return Terms(
         epsilon=amount("epsilon", epsilon),
         relation=relation,
@@ -105,8 +114,20 @@ def check_terms(
         seed=seed,
         book=book,
         dataset=dataset,
-        choice=next((str(each["choice"]) for each in said if "choice" in each), None),
+        choice="; ".join(choices) or None,
+        centres_of=[
+            {"epsilon": each.certificate.epsilon, "delta": each.certificate.delta, "receipt": each.certificate.receipt}
+            for each in releases
+        ],
     )
+
+
+def check_written(release: Release) -> None:
+    """Refuse a release that no file could hold: what is made of it could not be written either."""
+    try:
+        near(Release.from_json(release.to_json()))
+    except (FormatError, UnicodeEncodeError, ValueError):
+        raise ParameterError("release", "holds what no fit releases: numbers or texts that are absurd") from None
 
 
 def answer(
@@ -164,6 +185,7 @@ def answer(
         algorithm=what,
         parameters={
             **notes,
+            "centres_of": terms.centres_of,
             **({"people": capped.notes} if capped.notes else {}),
             **({} if terms.missing == MIDDLE else {"missing": terms.missing}),
             **({} if terms.choice is None else {"choice": terms.choice}),
@@ -199,6 +221,7 @@ def _fingerprint(terms: Terms, domain: Domain, asked: Mapping[str, Any]) -> str:
         "person": [terms.person.column, terms.person.rows],
         "missing": terms.missing,
         "choice": terms.choice,
+        "centres_of": terms.centres_of,
         "columns": domain.columns,
         "domain": [domain.ball, domain.scale, *zip(domain.middle, domain.half, strict=True)],
         "seed": terms.seed,

@@ -127,7 +127,11 @@ def make_profile(
             what="profile",
             bounds=release.certificate.domain,
             notes={"k": len(release.centres), "columns": [each.name for each in wanted]},
-            asked={"centres": release.centres, "cells": msgspec.to_builtins(wanted)},
+            asked={
+                "centres": release.centres,
+                "bounds": release.certificate.domain,
+                "cells": msgspec.to_builtins(wanted),
+            },
             make=lambda noisy, scale, certificate: Profile(
                 centres=release.centres,
                 columns=list(wanted),

@@ -129,7 +129,8 @@ def make_score(
     columns_of(release, table)
     domain = domain_of(release)
     places = {name: np.array(each.centres, dtype=np.float64) for name, each in releases.items()}
-    places |= _public(public_centres or {}, domain, places)
+    declared = _public(public_centres or {}, domain, places)
+    places |= declared
     unit = told_in(release)
     far = {name: _distance(name, each, unit) for name, each in (("within", within), ("clip", clip))}
     if within is not None and clip is not None and clip <= within:
@@ -178,9 +179,9 @@ def make_score(
         domain,
         what="score",
         bounds=release.certificate.domain,
-        notes={"k": len(release.centres), "sets": list(places)},
+        notes={"k": len(release.centres), "sets": list(places), "declared_public": list(declared)},
         asked={
-            "sets": {name: each.tolist() for name, each in places.items()},
+            "sets": [[name, name in declared, each.tolist()] for name, each in places.items()],
             "middle": middle.tolist(),
             "objective": release.objective,
             "within": within,
@@ -217,7 +218,9 @@ def _releases(release: Release, against: Any) -> dict[str, Release]:
 
 
 def _public(given: Mapping[str, Any], domain: Domain, taken: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
-    found = {}
+    found: dict[str, NDArray[np.float64]] = {}
+    if not isinstance(given, Mapping):
+        raise ParameterError("public_centres", "must be sets of points by name")
     for name, points in given.items():
         centres = numbers(points)
         _check_name("public_centres", name, taken)
@@ -238,7 +241,7 @@ def _distance(name: str, given: Any, unit: Unit | None) -> float | None:
     """A distance as a part of half of the widest range: what the lattice measures in."""
     if given is None:
         return None
-    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < 1e300:
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < 1e100:
         raise ParameterError(name, "must be a positive distance")
     return float(given) / (1.0 if unit is None else unit.size)
 

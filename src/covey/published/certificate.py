@@ -108,6 +108,9 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
             lines.append(f"the range of {names} was found privately, and is covered by this epsilon")
         if isinstance(by := self.parameters.get("algorithm_by"), str):
             lines.append(f"the algorithm is that of {by}, not one of Covey's: that it keeps the promise is on trust")
+        if isinstance(earlier := self.parameters.get("centres_of"), list):
+            cost = " and ".join(in_full(each["epsilon"]) for each in earlier if isinstance(each, dict))
+            lines.append(f"the centres were released before, with epsilon = {cost}, and that adds to this")
         return [*lines, choice] if isinstance(choice, str) else lines
 
     @property

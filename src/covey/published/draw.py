@@ -61,11 +61,11 @@ def release_map(release: Release, *, lon: str | None = None, lat: str | None = N
     """A PNG of private centres, what is nearest to each, and their noisy sizes: of the release, and of nothing else."""
     plane = Plane.of(release, lon=lon, lat=lat)
     two_columns(release.columns, lon, lat)
-    others = "" if len(plane.columns) == 2 else f"Drawn by {' and '.join(map(_label, plane.names))}."
+    others = "" if len(plane.columns) == 2 else f"Drawn by {' and '.join(map(drawn_name, plane.names))}."
     many = len(release.centres)
     title = "One private centre" if many == 1 else f"{many:,} private centres"
     name = release.certificate.dataset
-    title += f" of {_label(name)}" if name else ""
+    title += f" of {drawn_name(name)}" if name else ""
     return Sheet(release, plane, centre_labels(release)).finished(title, unit="rows", below=others)
 
 
@@ -136,7 +136,7 @@ def _png(canvas: Any) -> bytes:
     return content.getvalue()
 
 
-def _label(name: str) -> str:
+def drawn_name(name: str) -> str:
     """A name that anybody may have written, as a line on a picture: no formula, and not too long."""
     return shorten(printable(name), 40, placeholder=" …").replace("$", r"\$")
 
@@ -156,8 +156,8 @@ def frame(axes: Any, plane: Plane) -> None:
         axes.yaxis.set_major_formatter(_degrees("N", "S", bottom, top))
     else:
         across, *up = plane.names
-        axes.set_xlabel(_label(across), color=QUIET)
-        axes.set_ylabel(_label(" ".join(up)), color=QUIET)
+        axes.set_xlabel(drawn_name(across), color=QUIET)
+        axes.set_ylabel(drawn_name(" ".join(up)), color=QUIET)
         axes.ticklabel_format(useOffset=False, scilimits=(-5, 9))
     for spine in axes.spines.values():
         spine.set_color(QUIET)

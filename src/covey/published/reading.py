@@ -41,13 +41,13 @@ def read_published(path: str | os.PathLike[str]) -> Release | Coreset | LevelSet
         case levels.FORMAT:
             return levels.from_json(content)
         case other if other == RELEASE:
-            return _near(Release.from_json(content))
+            return near(Release.from_json(content))
     if head.get("type") == "FeatureCollection":
         raise FormatError(f"release: {str(path)!r} is GeoJSON; give the file that it was made of: {KINDS}")
     raise FormatError(f"release: {str(path)!r} is JSON, but not {KINDS}")
 
 
-def _near(release: Release) -> Release:
+def near(release: Release) -> Release:
     """Refuse names, centres and numbers of rows that no fit has, and that nothing can be drawn or computed with."""
     if len(set(release.columns)) < len(release.columns):
         raise FormatError("release: the document is damaged: two columns have the same name")

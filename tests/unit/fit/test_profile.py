@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime
 import json
 import math
+from decimal import Decimal
 
+import msgspec
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -289,3 +291,31 @@ def test_a_profile_survives_its_file(release, rows, tmp_path):
     document = json.loads(found.to_json())
     assert document["counts"][0] == found.counts[0].tolist()
     assert document["statement"] == found.certificate.statement
+
+
+def test_the_certificate_says_what_the_centres_cost_and_every_choice(rows, release):
+    first = release.certificate
+    chosen = msgspec.structs.replace(
+        release, certificate=msgspec.structs.replace(first, parameters={**first.parameters, "choice": "level 2 of 5"})
+    )
+    told = chosen.profile(rows, columns=["mode=bike"], **EXACT).certificate
+    assert told.parameters["centres_of"] == [{"epsilon": 5.0, "delta": first.delta, "receipt": None}]
+    assert "released before, with epsilon = 5, and that adds to this" in told.statement
+    assert told.parameters["choice"] == "level 2 of 5"
+
+
+def test_a_release_that_no_file_holds_is_refused_before_the_charge(rows, release):
+    for centres in ([[1e308, 0.5]], [[math.nan, 0.5]]):
+        absurd = msgspec.structs.replace(release, centres=centres, sizes=None, errors=None)
+        with pytest.raises(ParameterError, match="release: holds what no fit releases"):
+            absurd.profile(rows, columns=["mode=bike"], **EXACT)
+
+
+def test_a_number_with_a_huge_exponent_costs_no_time(release):
+    cells = [Decimal("1E+100000000"), Decimal("7"), "7"]
+    rows = pd.DataFrame({"x": [0.2] * 3, "y": [0.2] * 3, "c": pd.Series(cells, dtype=object)})
+    assert release.profile(rows, columns=["c=7"], **EXACT).counts[0].sum() == 3
+
+
+def test_dollars_in_a_category_are_no_formula(rows, release):
+    assert release.profile(rows, columns=["mode=$0_$10|a"], **EXACT).plot()

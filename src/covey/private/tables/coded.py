@@ -21,6 +21,7 @@ from covey.private.tables.ids import PLAIN, arrow_ids, digits, family, pandas_id
 from covey.published.profile.columns import CATEGORY, HOUR, NUMBER, Column
 
 UNKNOWN = pa.list_(pa.null())  # a type that no category has
+BEYOND = 10**400  # no float is: digits of a Decimal with a huge exponent would take for ever
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
@@ -86,6 +87,8 @@ def _as_bytes(cell: Any) -> bytes | None:
             return cell.encode(errors="replace")
         if isinstance(cell, bytes):
             return bytes(cell)
-        return digits(int(cell)) if isinstance(cell, int | np.integer) or cell == int(cell) else None
+        if isinstance(cell, int | np.integer):
+            return digits(int(cell))
+        return digits(int(cell)) if -BEYOND < cell < BEYOND and cell == int(cell) else None
     except Exception:  # whatever an object's own methods raise
         return None

@@ -120,7 +120,7 @@ def _of_text(text: bytes | None, kind: str) -> int:
 
 
 def pandas_dates(series: Any, name: str) -> Callable[[Any], Any]:
-    """What reads some of a pandas column of dates. Objects of Python and categories are read as they would be written."""
+    """What reads some of a pandas column of dates. Objects and categories are read as they would be written."""
     kind = str(series.dtype)
     if kind in ("object", "category") or getattr(series.dtype, "storage", None) == "python":  # what Arrow may refuse
         return lambda places: pa.array(map(_as_written, series.iloc[places].to_numpy(dtype=object)), pa.large_binary())

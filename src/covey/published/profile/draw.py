@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from covey.published.draw import ALARM, COLOURS, INK, QUIET, SEEDED
+from covey.published.draw import ALARM, COLOURS, INK, QUIET, SEEDED, drawn_name
 from covey.published.profile.columns import CATEGORY, WEEKDAY, Column
-from covey.text import printable
 
 if TYPE_CHECKING:
     from covey.published.profile.profile import Profile
@@ -45,7 +44,7 @@ def small_multiples(profile: Profile) -> bytes:
             _panel(axes, column, shares[cluster], overall, colour=colour, few=bool(few[cluster]))
             axes.set_ylim(0, min(top, 1.05))
             if line == 0:
-                axes.set_title(printable(column.name), fontsize=10, color=INK, loc="left")
+                axes.set_title(drawn_name(column.name), fontsize=10, color=INK, loc="left")
             if line < len(clusters) - 1:
                 axes.set_xticklabels([])
             if place == 0:
@@ -68,7 +67,7 @@ def _panel(axes: Any, column: Column, shares: Any, overall: Any, *, colour: str,
         axes.vlines(places, shares[:, 1], shares[:, 2], color=INK, lw=0.9)
     axes.stairs(overall, np.arange(len(overall) + 1) - 0.5, color=INK, lw=0.9, alpha=0.65, ls=(0, (2, 1.5)))
     ticks, labels = _ticks(column, len(overall))
-    axes.set_xticks(ticks, [printable(each)[:LONGEST] for each in labels], fontsize=7.5)
+    axes.set_xticks(ticks, [drawn_name(each[:LONGEST]) for each in labels], fontsize=7.5)
     if column.kind == CATEGORY and len(overall) > 5:
         axes.tick_params("x", rotation=60)
     axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f}%")

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from covey.published.draw import ALARM, COLOURS, INK, QUIET, SEEDED
-from covey.text import printable
+from covey.published.draw import ALARM, COLOURS, INK, QUIET, SEEDED, drawn_name
 
 if TYPE_CHECKING:
     from covey.published.score.score import Score
@@ -25,7 +24,7 @@ def curves(score: Score) -> bytes:
         far, shares = score.within_knots(each.name)
         known = np.clip([(np.nan,) * 3 if share is None else share for share in shares], 0.0, 1.0)
         colour = COLOURS[place % len(COLOURS)]
-        axes.plot(far, known[:, 0], color=colour, lw=1.6, label=printable(each.name))
+        axes.plot(far, known[:, 0], color=colour, lw=1.6, label=drawn_name(each.name))
         axes.fill_between(far, known[:, 1], known[:, 2], color=colour, alpha=0.2, lw=0)
     axes.set_ylim(0, 1.03)
     axes.set_xlim(left=0)
