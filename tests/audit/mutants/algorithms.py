@@ -432,7 +432,7 @@ MUTANTS = (
     mutant(
         "seeded-release-published",
         "the command line publishes a seeded release without being asked to",
-        "cli.fit:check_shared",
+        "cli.fit:check_charged",
         {"if options.seed is not None and outputs and not options.allow_seeded:": "if False:"},
         killer="unit/cli/test_cli.py::test_seeded_may_be_written_on_demand_and_says_so",
     ),
