@@ -355,7 +355,69 @@ def ipsn17_runs() -> str:
     return markdown_table(["figure", "form", "neighbours", "rows", "runs"], rows)
 
 
+def how_many() -> str:
+    """How often the number of clusters is found, by columns."""
+    rows = [
+        [
+            str(row["columns"]),
+            f"{row['exact']} of {row['fits']}",
+            f"{row['within_one']} of {row['fits']}",
+            f"{row['not_told']} of {row['fits']}",
+            f"{row['even_not_told']} of {row['even_fits']}",
+        ]
+        for row in results("how_many.json")["table"]
+    ]
+    return markdown_table(["columns", "exactly", "within 1", "not told", "even rows: not told"], rows)
+
+
+def bounds_ranges() -> str:
+    """How private ranges compare to those of the rows."""
+    rows = [
+        [
+            f"{row['strength']:,}",
+            percent(row["within_factor_2"]),
+            f"{row['median_ratio']:.2f}",
+            percent(row["cut_at_most_2_percent"]),
+            percent(row["no_range"] / row["tries"]),
+        ]
+        for row in results("bounds.json")["ranges"]
+    ]
+    heads = ["rows x ε of the column", "within a factor of 2 of the range from 1% to 99%", "median ratio"]
+    return markdown_table([*heads, "of those found, cut at most 2% of the rows", "no range"], rows)
+
+
+def bounds_fits() -> str:
+    """What fits lose by private bounds."""
+    rows = [
+        [
+            row["set"],
+            f"{row['rows']:,}",
+            str(row["columns"]),
+            "no range" if row["private"] is None else f"{row['private']:.3f}",
+            f"{row['public']:.3f}",
+            "" if row["private"] is None else f"{row['private'] / row['public']:.3f}",
+        ]
+        for row in results("bounds.json")["fits"]
+    ]
+    return markdown_table(["set", "rows", "columns", "private bounds", "public bounds", "ratio"], rows)
+
+
+def bounds_sentence() -> str:
+    fits = [row for row in results("bounds.json")["fits"] if row["private"] is not None]
+    ratios = [row["private"] / row["public"] for row in fits]
+    most = sum(ratio > 1.05 for ratio in ratios)
+    mean = geometric_mean(ratios)
+    return (
+        f"The geometric mean of the {len(ratios)} ratios is {mean:.3f}; {most or 'none'} of them "
+        f"{'is' if most == 1 else 'are'} above 1.05, and the largest is {max(ratios):.3f}."
+    )
+
+
 VIEWS: dict[str, Callable[[], str]] = {
+    "how-many": how_many,
+    "bounds-ranges": bounds_ranges,
+    "bounds-fits": bounds_fits,
+    "bounds-sentence": bounds_sentence,
     "zones": zones,
     "utility": utility,
     "utility-sentence": utility_sentence,

@@ -27,12 +27,12 @@ USERS = frozenset(
 KINDS = ("noisy", "rarely noisy", "public", "fresh")
 OF_ALL = (
     *("k", "sample", "people", "zones", "zones_note", "choice", "clustered_again", "reduced_to", "not_told"),
-    *("constraints", "algorithm_by", "missing"),
+    *("constraints", "algorithm_by", "missing", "how_many", "bounds"),
     *ROWS_BY_BOUNDS,
 )
 PARAGRAPHS = (  # that wrap
     *("This release is", "A coreset by", "Most rows seem", "Limits:", "Missing values were"),
-    *("Each interval", "How far off", "How far rows", "Its own", "The k-means cost", "The k-median cost"),
+    *("Each interval", "How far off", "How far rows", "Its own", "How many", "The k-means cost", "The k-median cost"),
 )
 Fields = dict[tuple[str, str], list[str]]  # of each section and field, its values
 

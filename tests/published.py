@@ -127,6 +127,16 @@ def wide(town: Town, folder: Path, **asked: Any) -> Fields:
     return watched(pd.DataFrame(town.points(6), columns=list("abcdef")), **{"bounds": Ball(1.0), **asked})
 
 
+def privately(town: Town, folder: Path) -> Fields:
+    """Ranges that are found, with the charge and the document of their own."""
+    book = Ledger.create(folder / "x.ledger", dataset="trips", epsilon=99)
+    rows = pd.DataFrame(town.points(), columns=["a", "b"])
+    asked = {"bounds": {"a": (-1, 1), "b": "private:0.5"}, "epsilon": 9.0, "ledger": book, "dataset": "trips"}
+    made = watched(rows, **asked)
+    first = next(entry.sequence for entry in book.entries() if entry.kind == "charge")
+    return joined(made, of_json("Private bounds", json.loads(book.document(first))))
+
+
 def coreset(town: Town, method: str, **asked: Any) -> Coreset:
     own = {"keep_synopsis": True} if method in ("auto", "grid") else settings_of(method)["algorithm_params"]
     given = {"k": 2, "epsilon": 1.0, "bounds": BOX, "algorithm": method, "algorithm_params": own, **asked}
@@ -243,6 +253,7 @@ def commands(town: Town, folder: Path) -> Fields:
             printed("fit", *usual, "-k", "3", *keyed, "--out", "r.json", "--geojson", "r.geojson"),
             printed("fit", *usual, "-k", "3", *keyed),
             printed("fit", *usual, "-k", "8", "--errors", "full"),
+            printed("fit", *usual, "-k", "auto", "--k-range", "2:2"),
             printed("coreset", *usual, *charged, "--out", "c.json"),
             printed("query", "c.json", "-k", "2", "--centers", "sites.csv", "--forbidden", "park.json"),
             printed("query", "c.json", "--centers", "sites.csv", "--scaled"),
@@ -328,6 +339,10 @@ def _cases() -> Iterator[tuple[str, Case]]:
     yield "auto in a ball of six columns", Case(partial(wide, epsilon=0.5, delta=1e-6, algorithm_params=kept))
     yield "auto in a box of six columns", Case(partial(wide, bounds=Box(**dict.fromkeys("abcdef", (-1, 1)))))
     yield "distances of plain columns", Case(partial(one_fit, epsilon=5))
+    for name, made in (("two", one_fit), ("six", partial(wide, epsilon=4))):
+        asked = {"k": "auto", "k_range": (2, 5)}
+        yield f"how many clusters in {name} columns", Case(partial(made, **asked), frozenset({"auto k"}))
+    yield "private bounds", Case(privately, frozenset({"private bounds"}))
     yield "all errors", Case(partial(on_map, errors="full"))
     yield "no errors", Case(partial(on_map, errors="none"))
     yield "a map with a ledger", Case(partial(on_map, choice="asked for on Monday"))

@@ -125,7 +125,7 @@ def test_centres_are_near_the_groups_when_there_is_budget(blobs):
 def test_nothing_derived_from_rows_without_noise_is_kept(blobs, algorithm):
     model = KMeans(3, bounds=(-1, 1), **settings_of(algorithm)).fit(blobs)
     fitted = {name for name in vars(model) if name not in model.get_params()}
-    assert fitted == {"release_", "_domain", "cluster_centers_", "n_features_in_", "_n_features_out"}
+    assert fitted == {"release_", "_domain", "cluster_centers_", "n_clusters_", "n_features_in_", "_n_features_out"}
     for name in ("labels_", "inertia_", "n_samples_seen_", "n_iter_"):
         assert not hasattr(model, name)
     model.predict(blobs)

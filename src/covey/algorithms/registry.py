@@ -34,7 +34,8 @@ from covey.public import Neighbours
 
 BOTH = (Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE)
 SUPPLIED = {"k", "epsilon", "delta", "objective", "public_rng"}  # by every fit; the rest are the algorithm's own
-FIT_NOTES = {"k", "algorithm_by", "choice", "composition", "missing", "not_told", "people", "sample", "zones"}
+FIT_NOTES = {"k", "algorithm_by", "choice", "composition", "how_many", "missing", "not_told", "people", "zones"}
+FIT_NOTES |= {"sample", "bounds"}  # what a fit itself says in a certificate
 
 
 @dataclass(frozen=True, kw_only=True)

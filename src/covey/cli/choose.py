@@ -17,6 +17,24 @@ if TYPE_CHECKING:
     from covey.published.coreset.choose import Choice
 
 
+def read_k(text: str) -> int | str:
+    """`5` is a number of centres; `auto` is left to the library."""
+    if text == "auto":
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise ParameterError("n_clusters", f"{text!r} is neither a whole number nor auto") from None
+
+
+def read_k_range(text: str) -> tuple[int, int]:
+    """`2:20`: the least and the most clusters."""
+    ends = re.fullmatch(r"(\d{1,4}):(\d{1,4})", text)
+    if ends is None:
+        raise ParameterError("k_range", "must be the least and the most clusters, such as 2:20")
+    return int(ends[1]), int(ends[2])
+
+
 def choose(
     file: str,
     k_range: str,
@@ -31,9 +49,7 @@ def choose(
     """Tell how many clusters fit best, of a range, with the cost of each number. others : options it has no use for."""
     if given := [option for option, value in others.items() if value is not None]:
         raise click.UsageError(f"--k-range: asks how many clusters there are; ask without {given[0]}")
-    ends = re.fullmatch(r"(\d{1,4}):(\d{1,4})", k_range)
-    if ends is None:
-        raise ParameterError("k_range", "must be the least and the most clusters, such as 2:20")
+    asked = read_k_range(k_range)
     if plot is not None:
         need("plot", "--plot: a picture")
         check_outputs([plot], inputs=[file], force=force)
@@ -44,7 +60,7 @@ def choose(
     if plot is not None and points.certificate.seeded and not allow_seeded:
         raise click.UsageError("--plot: the coreset was made with a seed and is not private; --allow-seeded draws it")
     chosen: Any = objective or points.objective
-    found = points.choose_k((int(ends[1]), int(ends[2])), objective=chosen)
+    found = points.choose_k(asked, objective=chosen)
     if plot is not None:
         from covey.files import write_whole
         from covey.published.elbow import elbow_plot

@@ -21,6 +21,7 @@ from covey.cli.options import (
     read_rows_per_person,
     read_sample,
     read_scale,
+    split_ranges,
     zones_in_file,
 )
 from covey.errors import BudgetError, CoveyError, DataError, LedgerError, ParameterError, need
@@ -49,14 +50,14 @@ T = TypeVar("T", bound=Certified)
 
 @dataclass(frozen=True)
 class PaidRelease(Generic[T]):
-    """A release that was paid for, the ledger if there is one, the entry of its charge if that is new, or a problem.
+    """A release that was paid for, the ledger if there is one, the entries of its charges that are new, or a problem.
 
     problem : why the ledger holds the charge, but not the release.
     """
 
     release: T
     book: Ledger | None
-    charged: Entry | None = None
+    charged: tuple[Entry, ...] = ()
     problem: LedgerError | None = None
 
 
@@ -71,13 +72,24 @@ def check_shared(data: File, options: Shared, *, more_outputs: Sequence[str | No
     listed = (options.zones, read_params(options.param).get("sites"))
     inputs = [fspath(data), *kept_files(options.ledger_file), *(each for each in listed if isinstance(each, str))]
     check_outputs(outputs, inputs=inputs, force=options.force)
-    domain = read_bounds(options.bounds, options.ball)
+    domain = read_bounds(split_private(options.bounds)[0], options.ball)
     if options.person is not None and options.person in (domain.columns or ()):
         raise ParameterError("person", f"{options.person!r} says whose a row is; leave it out of --bounds")
     if options.geojson is not None:
         check_axes(data, domain, lon=options.lon, lat=options.lat)
         check_degrees(domain, lon=options.lon, lat=options.lat)
     return domain
+
+
+def split_private(bounds: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """All ranges, with any in the place of those that are to be found, which come by column: `income=private:0.1`."""
+    declared, private = [], {}
+    for part in split_ranges(bounds):
+        name, _, ends = part.rpartition("=")
+        if name and ends.partition(":")[0] == "private":
+            private[name] = ends
+        declared.append(f"{name}=-1:1" if name in private else part)
+    return declared, private
 
 
 def check_charged(options: Shared | Asked, outputs: Sequence[str]) -> None:
@@ -133,7 +145,8 @@ def make_release(
     data: File,
     options: Shared,
     *,
-    k: int,
+    k: int | str,
+    k_range: tuple[int, int] | None = None,
     domain: Box | Ball,
     objective: str,
     algorithm: str,
@@ -146,6 +159,8 @@ def make_release(
     listed = (parameters or {}).get("sites")
     if algorithm == "sites" and isinstance(listed, str):
         parameters = {**(parameters or {}), "sites": read_sites(listed, data, domain, options)}
+    private = split_private(options.bounds)[1]
+    bounds = {**dict(zip(domain.columns or (), getattr(domain, "ranges", ()), strict=False)), **private}
     book = keyed_ledger(options.ledger_file, options.key)
     if book is not None and options.convert:
         book = say_price(book.converting(), options)
@@ -159,9 +174,10 @@ def make_release(
             lambda: fit(
                 data,
                 k=k,
+                k_range=k_range,
                 epsilon=options.epsilon,
                 delta=options.delta,
-                bounds=domain,
+                bounds=bounds if private else domain,
                 algorithm=algorithm,
                 algorithm_params=parameters,
                 objective=objective,
@@ -198,11 +214,12 @@ def paid(book: Ledger | None, make: Callable[[], T]) -> PaidRelease[T]:
         if error.release is None:
             raise
         return PaidRelease(error.release, book, problem=error)
-    receipt = release.certificate.receipt
-    entry = None if book is None or receipt is None else book.find(receipt)
-    return PaidRelease(
-        release, book, None if book is None or entry is None or entry <= seen else book.entries()[entry - 1]
-    )
+    ranges = release.certificate.parameters.get("bounds")
+    first = ranges.get("receipt") if isinstance(ranges, dict) else None  # of the charge of private bounds
+    receipts = [each for each in (first, release.certificate.receipt) if each is not None]
+    numbers = [] if book is None else [book.find(each) or 0 for each in receipts]
+    new = [] if book is None else [book.entries()[each - 1] for each in numbers if each > seen]
+    return PaidRelease(release, book, tuple(new))
 
 
 def say_price(book: Ledger, options: Shared) -> Ledger:
@@ -265,8 +282,9 @@ def show_charge(made: PaidRelease[Any], book: Ledger) -> None:
     certificate = made.release.certificate
     account = book.datasets()[certificate.dataset or ""]
     what = "This key was finished before: the stored release, at no cost."
-    if made.charged is not None:
-        spent = cost_of((made.charged.epsilon or 0, made.charged.delta or 0))
+    if made.charged:
+        amounts = [(each.epsilon or 0, each.delta or 0) for each in made.charged]
+        spent = cost_of((sum(epsilon for epsilon, _ in amounts), sum(delta for _, delta in amounts)))
         what = f"Charged epsilon {shown(spent.epsilon)} to data set {printable(repr(certificate.dataset))}."
     if account.remaining is not None and account.total is not None:
         what += f" Left: {shown(account.remaining.epsilon)} of {shown(account.total.epsilon)}."

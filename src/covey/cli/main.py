@@ -19,6 +19,7 @@ from covey import __version__
 from covey.cli.assign import assign
 from covey.cli.audit import audit
 from covey.cli.bench import bench
+from covey.cli.choose import read_k, read_k_range
 from covey.cli.columns import columns
 from covey.cli.complete import prepare
 from covey.cli.coreset import coreset, query
@@ -97,7 +98,8 @@ def cli(context: click.Context) -> None:
 
 @cli.command(short_help="Find private centres of the rows of a file.")
 @click.argument("data", metavar="DATA")
-@click.option("-k", "k", type=int, required=True, metavar="K", help="Number of centres.")
+@click.option("-k", "k", required=True, metavar="K|auto", help="Number of centres; auto chooses it, privately.")
+@click.option("--k-range", metavar="LEAST:MOST", help="With -k auto: the numbers to choose from; 2:20 by default.")
 @promise_options
 @click.option("--algorithm", default="auto", show_default=True, metavar="NAME", help="See `covey algorithms`.")
 @click.option(
@@ -112,7 +114,15 @@ def cli(context: click.Context) -> None:
 @release_options
 @takes_data
 def fit(
-    *, data: File, k: int, algorithm: str, objective: str, plot: str | None, report: str | None, **shared: Any
+    *,
+    data: File,
+    k: str,
+    k_range: str | None,
+    algorithm: str,
+    objective: str,
+    plot: str | None,
+    report: str | None,
+    **shared: Any,
 ) -> None:
     """Find K centres of the rows of DATA, a file, with differential privacy. - is standard input.
 
@@ -123,6 +133,7 @@ def fit(
       covey fit trips.csv -k 5 --epsilon 1 --bounds lon=-74.1:-73.9,lat=40.7:40.9 \\
           --ledger city.ledger --dataset trips --key monday --geojson centres.geojson
       covey fit trips.csv -k 5 --epsilon 1 --bounds 0:1,0:1 --plot map.png --report report.html
+      covey fit trips.csv -k auto --k-range 2:12 --epsilon 1 --bounds 0:1,0:1
     """
     options = Shared(**shared)
     domain = check_shared(data, options, more_outputs=[plot, report])
@@ -133,7 +144,14 @@ def fit(
         raise click.UsageError("--out: keep_synopsis is for a file; name one, or print all of it with --json")
 
     made = make_release(
-        data, options, k=k, domain=domain, objective=objective, algorithm=algorithm, parameters=parameters
+        data,
+        options,
+        k=read_k(k),
+        k_range=None if k_range is None else read_k_range(k_range),
+        domain=domain,
+        objective=objective,
+        algorithm=algorithm,
+        parameters=parameters,
     )
     release = made.release
     publish(

@@ -86,8 +86,9 @@ def promise_options(command: Command) -> Command:
                 "--bounds",
                 multiple=True,
                 metavar="[NAME=]LOW:HIGH",
-                help="Public range of a column, known without looking at the rows. Repeat it, or separate by commas. "
-                "Only the columns named are used; ranges without names are for all columns, in their order.",
+                help="Public range of a column, known without looking at the rows; NAME=private finds one, within "
+                "epsilon. Repeat it, or separate by commas. Only the columns named are used; ranges without names are "
+                "for all columns, in their order.",
             ),
             click.option(
                 "--ball",
@@ -235,7 +236,7 @@ def split_ranges(bounds: Sequence[str]) -> list[str]:
         waiting = ""
         for piece in option.split(","):
             waiting += piece
-            if ":" in piece:
+            if ":" in piece or piece.endswith("=private"):
                 ranges.append(waiting)
                 waiting = ""
             else:

@@ -19,7 +19,7 @@ from covey.budget.accounting.promise import Promise
 from covey.errors import PrivacyWarning
 from covey.public import Person
 from covey.published.release import Release
-from covey.published.sentences import doubts
+from covey.published.sentences import doubts, not_told_k
 from covey.published.show import at_an_end, pointing_nowhere
 
 LARGE_EPSILON, LARGE_DELTA = 10, 1e-5
@@ -45,7 +45,7 @@ def warn_without_ledger() -> None:
 
 def warn_after(release: Release) -> None:
     """Warn of what a release shows about itself: the fit is paid for, so that not even an error can stop it."""
-    for message in (*at_an_end(release), *pointing_nowhere(release), *doubts(release)):
+    for message in (*at_an_end(release), *pointing_nowhere(release), *doubts(release), *not_told_k(release)):
         with suppress(Exception):  # a filter's, or that of whoever shows warnings in another way
             warn_at_caller([message])
 

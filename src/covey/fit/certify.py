@@ -32,7 +32,7 @@ BOUNDS = ("_error", "_error_one_query", "_error_of_centres", "beyond_the_best") 
 NO_RERUNS = "there are too many centres for reruns, or no counts that stand for rows"
 
 if TYPE_CHECKING:
-    from covey.fit.fit import Request
+    from covey.fit.request import Request
 
 
 def certify(

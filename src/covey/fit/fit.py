@@ -5,48 +5,43 @@ The order is the promise: nothing about the rows is read before the request was 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from covey.algorithms.kit import Outcome
-from covey.algorithms.registry import Algorithm, find
-from covey.budget.accounting.amplify import SMALLEST_RATE
-from covey.budget.accounting.plan import Reserve
-from covey.budget.accounting.promise import Kind, Promise
+from covey.budget.accounting.promise import Promise
 from covey.budget.ledger.ledger import Ledger
-from covey.checks import amount, whole_number
-from covey.errors import ParameterError
-from covey.fit.cap import cap, each_row
+from covey.fit.cap import cap
 from covey.fit.caution import warn_before
 from covey.fit.certify import certify
-from covey.fit.sample import SampleRequest, draw_sample, read_sample
+from covey.fit.chosen import settle_k
+from covey.fit.ranges import Look, amounts_of, read_private
+from covey.fit.request import Request, check_request
+from covey.fit.sample import draw_sample
 from covey.fit.session import Progress, Session, open_ledger, seed_of
 from covey.fit.zones import Thinning, read_zones
 from covey.geo.metric import measured
-from covey.post.random import public_rng
 from covey.private.curator import Curator
-from covey.private.narrowed.missing import MIDDLE, check_missing
+from covey.private.narrowed.missing import MIDDLE
 from covey.private.opening import open_data, with_ids
-from covey.private.tables.base import ENGINES, Table
-from covey.public import Bounds, Domain, Neighbours, Person
+from covey.private.tables.base import Table
+from covey.public import Bounds, Domain, Person
 from covey.published.release import Release
-
-MOST_DELTA = Fraction(1, 100)
-ERRORS = ("quick", "full", "none")  # of a release: of sizes and costs; of places too, by reruns; nothing
+from covey.queries.magnitudes import RawDomain
 
 
 def fit(
     data: Any,
     *,
-    k: int,
+    k: int | str,
     epsilon: float,
     bounds: Bounds | None,
     delta: float | None = None,
+    k_range: Any = None,
     algorithm: str = "auto",
     algorithm_params: Mapping[str, Any] | None = None,
     objective: str = "k-means",
@@ -73,6 +68,7 @@ def fit(
     data, person = with_ids(data, person)
     request = check_request(
         k=k,
+        k_range=k_range,
         epsilon=epsilon,
         delta=delta,
         algorithm=algorithm,
@@ -110,7 +106,12 @@ def _fit(
 ) -> Release:
     """Refuse all that can be refused by what is public; then run."""
     table = open_data(data, engine=request.engine)
-    domain = measured(bounds, scale, person=request.person, names=table.names, width=table.width)
+
+    def domain_of(bounds: Any) -> Domain:
+        return measured(bounds, scale, person=request.person, names=table.names, width=table.width)
+
+    declared, shares = read_private(bounds)
+    private, domain = amounts_of(shares, request, zoned=zones is not None), domain_of(declared)
     row, sampled, relation = request.algorithm, request.sample is not None, request.neighbours
     table.check_fit(
         engine=request.engine,
@@ -127,157 +128,23 @@ def _fit(
         dataset,
         promise=request.promise,
         zones=None if zoned is None else zoned.promises(request.promise, missing=request.missing),
-        purpose=f"{request.objective} with {request.algorithm.name}, k = {request.k}",
-        fingerprint=request.fingerprint(domain, seed=seed, zones=zoned, reading=table.reading),
+        purpose=f"{request.objective} with {request.algorithm.name}, k = {request.how_many}",
+        fingerprint=request.fingerprint(domain, seed=seed, zones=zoned, reading=table.reading, private=private),
         numbers=(request.k + 2) * domain.dimension,
         seed=seed,
+        paid=sum(private.values(), Fraction(0)),
     )
-    stored = session.stored()
+    look = None
+    if private:
+        own = session.before(purpose=f"private ranges of {', '.join(private)}")
+        look = Look(private, request, own, domain, lambda found: domain_of({**declared, **found}), dataset)
+    stored = session.stored() if look is None else look.stored(session)
     if stored is not None:
         return Release.from_json(stored)
     if seed is None:
         warn_before(request.promise, request.person, columns=table.names, used=domain.columns)
     table.check_numeric(domain.columns if table.names is not None else None)
-    return run(request, table, domain, session, zoned, dataset=dataset, seed=seed, progress=progress)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """A checked request: all of it public. delta is what is charged, which may be none of what was asked for."""
-
-    k: int
-    epsilon: Fraction
-    delta: Fraction
-    asked_delta: Fraction
-    algorithm: Algorithm
-    parameters: dict[str, Any]
-    objective: str
-    neighbours: Neighbours
-    person: Person
-    engine: str = "auto"
-    sample: SampleRequest | None = None
-    missing: str = MIDDLE
-    errors: str = "quick"
-    choice: str | None = None
-
-    @property
-    def promise(self) -> Promise:
-        """What the whole fit promises, and is charged for."""
-        return Promise(self.neighbours, self.person.column, self.epsilon, self.delta)
-
-    def run(self, curator: Curator, promise: Promise, seed: int | None) -> Outcome:
-        """The algorithm at work. `promise` is what it may spend on the rows that it meets."""
-        values = {"k": self.k, "epsilon": promise.epsilon, "delta": promise.delta, "objective": self.objective}
-        return self.algorithm.outcome(curator, {**values, "public_rng": public_rng(seed)}, self.parameters)
-
-    def without_idle_delta(self, domain: Domain) -> Request:
-        """The request without a delta that no plan could use: such a delta is neither charged nor certified.
-
-        A plan may follow from a released number of rows, or from a cap or a sample that does. The largest amounts that
-        an algorithm may be left with are tried, and those of the smallest sample.
-        """
-        uses = self.algorithm.uses_delta
-        if uses is None or self.delta == 0:
-            return self
-        most = self.promise
-        if self.person.column is not None:
-            most = each_row(Reserve(most), 1 if self.person.quantile is not None else self.person.rows).promise
-        left = [most]
-        if self.sample is not None:
-            left.append(Reserve(most).on_sample(self.sample.rate or SMALLEST_RATE).promise)
-        public = {"domain": domain, "neighbours": self.neighbours, "k": self.k}
-        own = {**self.algorithm.parameters, **self.algorithm.check_parameters(self.parameters)}
-        if any(uses(**public, epsilon=each.epsilon, delta=each.delta, **own) for each in left if each.delta):
-            return self
-        return replace(self, delta=Fraction(0))
-
-    def fingerprint(
-        self, domain: Domain, *, seed: int | None, zones: Thinning | None = None, reading: Mapping[str, Any] = {}
-    ) -> str:
-        """Every parameter in one canonical text: what an idempotency key is bound to."""
-        fields = {
-            "k": self.k,
-            "epsilon": str(self.epsilon),
-            "delta": str(self.asked_delta),
-            "algorithm": self.algorithm.name,
-            "parameters": {name: repr(value) for name, value in self.parameters.items()},
-            "objective": self.objective,
-            "neighbours": str(self.neighbours),
-            "person": [self.person.column, self.person.rows],  # the engine is not part of it: all give the same
-            "columns": domain.columns,
-            "domain": [domain.ball, *zip(domain.middle, domain.half, strict=True)],
-            "seed": seed,
-            **({} if domain.scale is None else {"scale": domain.scale}),
-            **({} if self.sample is None else {"sample": str(self.sample)}),
-            **({} if self.missing == MIDDLE else {"missing": self.missing}),
-            **({} if self.errors == "quick" else {"errors": self.errors}),
-            **({} if self.choice is None else {"choice": self.choice}),
-            **({} if zones is None else {"zones": zones.fingerprint}),
-            **({} if not reading else {"reading": dict(reading)}),
-        }
-        return json.dumps(fields, sort_keys=True)
-
-
-def check_request(
-    *,
-    k: int,
-    epsilon: float,
-    delta: float | None,
-    algorithm: str,
-    algorithm_params: Mapping[str, Any] | None,
-    objective: str,
-    neighbours: str,
-    person: Person,
-    engine: str,
-    sample: Any = None,
-    missing: str = MIDDLE,
-    errors: str = "quick",
-    choice: str | None = None,
-) -> Request:
-    """Refuse what is wrong about a request, in words that name the parameter; nothing has been read or paid."""
-    row = find(algorithm)
-    if algorithm_params is not None and not isinstance(algorithm_params, Mapping):
-        raise ParameterError("algorithm_params", "must be a dictionary of the algorithm's own parameters, or None")
-    parameters = {name: _plain(value) for name, value in (algorithm_params or {}).items()}
-    row.check_parameters(parameters)
-    relation = Neighbours.parse(neighbours)
-    if relation not in row.neighbours:
-        options = " or ".join(repr(str(each)) for each in row.neighbours)
-        raise ParameterError("neighbours", f"{algorithm!r} is proven for {options} only")
-    if objective not in row.objectives:
-        options = " or ".join(map(repr, row.objectives))
-        raise ParameterError("objective", f"{algorithm!r} works for {options} only")
-    Kind(relation, person.column)  # refuses people where rows are replaced
-    if engine not in ("auto", *ENGINES):
-        raise ParameterError("engine", f"must be one of {', '.join(map(repr, ('auto', *ENGINES)))}")
-    if errors not in ERRORS:
-        raise ParameterError("errors", f"must be one of {', '.join(map(repr, ERRORS))}")
-    if delta is None and row.needs_delta(parameters):
-        raise ParameterError("delta", f"{algorithm!r} promises (epsilon, delta): give a delta, well below 1/n")
-    asked = Fraction(0) if delta is None else amount("delta", delta, below=1)
-    if asked > MOST_DELTA:
-        raise ParameterError("delta", "must be at most 0.01, and should be well below 1 in the number of rows")
-    return Request(
-        k=whole_number("n_clusters", k, least=1, most=1_000),
-        epsilon=amount("epsilon", epsilon),
-        delta=Fraction(0) if row.guarantee == "pure" else asked,  # a pure algorithm spends none
-        asked_delta=asked,
-        algorithm=row,
-        parameters=parameters,
-        objective=objective,
-        neighbours=relation,
-        person=person,
-        engine=engine,
-        sample=read_sample(sample),
-        missing=check_missing(missing, relation),
-        errors=errors,
-        choice=choice,
-    )
-
-
-def _plain(value: Any) -> Any:
-    """A parameter as an ordinary Python value, which certificates can hold."""
-    return float(value) if isinstance(value, Fraction) else value.item() if isinstance(value, np.generic) else value
+    return run(request, table, domain, session, zoned, look, dataset=dataset, seed=seed, progress=progress)
 
 
 def run(
@@ -286,18 +153,23 @@ def run(
     domain: Domain,
     session: Session,
     zones: Thinning | None = None,
+    look: Look | None = None,
     *,
     dataset: str | None,
     seed: int | None,
     progress: Progress | None,
 ) -> Release:
-    """Pay, run behind the door, certify, and store the release with its charge."""
+    """Pay, run behind the door, certify, and store the release with its charge.
+
+    Where ranges have to be found first, rows are capped and sampled before, whatever their bounds will be.
+    """
     known = None if zones is None else zones.known(request.person)
 
     def first(curator: Curator, promise: Promise) -> Outcome:
         curator.zones = known
         return request.run(curator, promise, 0)
 
+    domain = domain if look is None else RawDomain.of(domain)
     table = table if request.missing == MIDDLE else table.complete(domain)
     capped = cap(table, request.person, session, domain=domain, run=first)
     sampled = draw_sample(
@@ -309,6 +181,10 @@ def run(
         domain=domain,
         run=first,
     )
+    found: dict[str, Any] = {}
+    if look is not None:
+        table, reserve, domain, found = look.settle(sampled.table, sampled.reserve, run=first)
+        sampled = replace(sampled, table=table, reserve=reserve)
     engine, engines = request.engine, request.algorithm.engines
     curator = session.door(
         sampled.table,
@@ -323,8 +199,12 @@ def run(
     if zones is not None:
         told = zones.notes(request.delta, counted_up=outcome.counted_up)
         outcome = replace(outcome, notes={**outcome.notes, **told})
+    outcome = replace(outcome, notes={**outcome.notes, "bounds": found}) if found else outcome
     seeded = session.source.seeded
-    release = certify(
-        request, domain, outcome, capped, sampled, dataset=dataset, receipt=session.receipt, seeded=seeded
-    )
+
+    def certified(request: Request, outcome: Outcome) -> Release:
+        paid = session.receipt
+        return certify(request, domain, outcome, capped, sampled, dataset=dataset, receipt=paid, seeded=seeded)
+
+    release = certified(*settle_k(request, outcome, domain, certified))
     return Release.from_json(session.finish(release.to_json(), made=release))

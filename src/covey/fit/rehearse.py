@@ -175,12 +175,15 @@ def public_seed(centres: Floats) -> int:
 
 
 def epsilon_of(certificate: Certificate) -> float:
-    """What the fit spent on each row."""
-    people = certificate.parameters.get("people")
+    """What the fit spent on each row, without what the ranges of its columns cost."""
+    people, ranges = (certificate.parameters.get(name) for name in ("people", "bounds"))
     found = people.get("epsilon_per_row") if isinstance(people, dict) else certificate.epsilon
     if not isinstance(found, int | float) or not 0 < found <= certificate.epsilon:
         raise ParameterError("epsilon", "of each row must be a positive number, at most that of a person")
-    return float(found)
+    before = ranges.get("epsilon") if isinstance(ranges, dict) else 0
+    if not isinstance(before, int | float) or not 0 <= before < certificate.epsilon:
+        raise ParameterError("bounds", "cannot have cost all of epsilon")
+    return float(found) * (1 - before / certificate.epsilon)
 
 
 def parameters_of(certificate: Certificate) -> dict[str, Any]:

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from fractions import Fraction
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
+from covey.budget.accounting.accountant import Cost
 from covey.budget.accounting.plan import Reserve
 from covey.budget.accounting.promise import Promise, ZonePromises
 from covey.budget.ledger.ledger import Ledger
@@ -61,7 +63,8 @@ class Session:
     """What one fit shares: its promise, the ledger it is charged to, its noise, and the reserve that it hands on.
 
     Without a ledger it is charged to one in memory, of its own. fingerprint : every public parameter in one text.
-    numbers : how many the release will hold, for which the disk must have room.
+    numbers : how many the release will hold, for which the disk must have room. paid : what of the promise another
+    session is charged for.
     """
 
     def __init__(
@@ -75,6 +78,7 @@ class Session:
         fingerprint: str,
         seed: int | None,
         numbers: int = 0,
+        paid: Fraction = Fraction(0),
     ) -> None:
         if ledger is not None and ledger.path is not None and seed is not None:
             raise ParameterError(
@@ -85,20 +89,44 @@ class Session:
         self._zones, self._purpose, self._fingerprint = zones, purpose, fingerprint
         self._receipt: Receipt | None = None
         self._numbers = numbers
+        self._owed = promise.with_cost(Cost(promise.epsilon - paid, promise.delta))
         self.reserve = Reserve(promise)
         self.source: Source = OsSource() if seed is None else SeededSource(seed)
+
+    def before(self, *, purpose: str) -> Session:
+        """The session of what comes first, and is paid on its own: with the same noise, and a key of its own."""
+        book, paid = self._book, Cost(self.reserve.promise.epsilon - self._owed.epsilon)
+        first = Session(
+            book if book.key is None else book.with_key(f"{book.key}, before"),
+            self._name,
+            promise=self.reserve.promise.with_cost(paid),
+            zones=None,
+            purpose=purpose,
+            fingerprint=f"before {self._fingerprint}",
+            seed=None,
+        )
+        first.source = self.source
+        return first
 
     def stored(self) -> bytes | None:
         """The finished release under the ledger's key, at no cost; or None, if there is none and one can be paid for.
 
         What could not be charged is refused here, before anything is known of the rows.
         """
-        if self._book.key is not None:
-            found = self._book.stored(self._name, key=self._book.key, parameters=self._fingerprint)
-            if found is not None:
-                return found
-        self._book.price(self._name, self.reserve.promise, zones=self._zones)
-        return None
+        found = self.finished()
+        if found is None:
+            self.price(self.reserve.promise)
+        return found
+
+    def finished(self) -> bytes | None:
+        """The finished release under the ledger's key, at no cost; None if there is none."""
+        if self._book.key is None:
+            return None
+        return self._book.stored(self._name, key=self._book.key, parameters=self._fingerprint)
+
+    def price(self, promise: Promise | None = None) -> None:
+        """Refuse a promise that could not be charged; if none is given, what this session will be charged."""
+        self._book.price(self._name, promise or self._owed, zones=self._zones)
 
     def charge(self) -> None:
         """Charge the ledger for the whole fit; once, however many steps ask for it."""
@@ -106,7 +134,7 @@ class Session:
             check_room(self._book.path, numbers=self._numbers)
             self._receipt = self._book.charge(
                 self._name,
-                self.reserve.promise,
+                self._owed,
                 purpose=self._purpose,
                 key=self._book.key,
                 parameters=self._fingerprint,

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from covey.private.engines.base import Sealed
 from covey.public import Domain
 from covey.queries.base import Flags, Rows
+from covey.queries.magnitudes import RawDomain, raw_rows
 
 FARTHEST = 2.0**26  # of a ball's radius; a coordinate beyond is moved here first, so that squares stay finite
 
@@ -41,7 +42,12 @@ class Block(Sealed):
 
 
 def to_block(values: NDArray[np.float64], domain: Domain) -> Block:
-    """Lattice points and flags of (d, n) numbers, one column per row; see `snapped`. In chunks, which never show."""
+    """Lattice points and flags of (d, n) numbers, one column per row; see `snapped`. In chunks, which never show.
+
+    Without bounds (`RawDomain`) they are the bits of the numbers, and nothing is outside.
+    """
+    if isinstance(domain, RawDomain):
+        return Block(raw_rows(values), np.zeros(values.shape[1], dtype=np.bool_))
     block = Block(np.empty(values.shape, dtype=np.int32), np.empty(values.shape[1], dtype=np.bool_))
     step = max(256, CHUNK_VALUES // max(1, len(values)))
     for start in range(0, values.shape[1], step):

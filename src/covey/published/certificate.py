@@ -108,6 +108,9 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
                 f"rows in its {where} are promised more: epsilon = {told}; moving a row across a border of a zone is "
                 "covered by both amounts together"
             )
+        if isinstance(found := self.parameters.get("bounds"), dict) and isinstance(found.get("ranges"), dict):
+            names = ", ".join(map(repr, found["ranges"]))
+            lines.append(f"the range of {names} was found privately, and is covered by this epsilon")
         if isinstance(by := self.parameters.get("algorithm_by"), str):
             lines.append(f"the algorithm is that of {by}, not one of Covey's: that it keeps the promise is on trust")
         if isinstance(earlier := self.parameters.get("centres_of"), list):

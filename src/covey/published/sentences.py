@@ -104,6 +104,19 @@ def doubts(release: Release, names: Sequence[str] | None = None) -> list[str]:
     return [f"{'Centres' if len(doubted) > 1 else 'Centre'} {listing(doubted)} {NOISE}."]
 
 
+def how_many_words(release: Release) -> list[str]:
+    """How many clusters there seem to be, where that was asked for. A document may say anything."""
+    found = release.certificate.parameters.get("how_many")
+    words = found.get("words") if isinstance(found, dict) else None
+    return [f"How many clusters: {words}"] if isinstance(words, str) else []
+
+
+def not_told_k(release: Release) -> list[str]:
+    """The same, where the release does not tell and the likeliest number was used."""
+    words = how_many_words(release)
+    return words if words and release.certificate.parameters["how_many"].get("k") is None else []
+
+
 def _places(errors: Errors) -> list[str]:
     if errors.radii is None:
         return []

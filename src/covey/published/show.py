@@ -16,7 +16,7 @@ AT_AN_END = 0.02  # of a column's range: a centre this near to its end is taken 
 
 def show_release(release: Release, *, scaled: bool = False) -> None:
     """Everything about a release that a person wants to know, on stdout. scaled : costs as they are measured."""
-    from covey.published.sentences import constraint_words, units_in_words
+    from covey.published.sentences import constraint_words, how_many_words, units_in_words
 
     certificate = release.certificate
     chosen = certificate.parameters.get("chosen")
@@ -24,8 +24,8 @@ def show_release(release: Release, *, scaled: bool = False) -> None:
     what = printable(f"{release.objective} by {algorithm}: {len(release.centres)} centres to publish")
     sys.stdout.write(f"{what}\n\n")
     show_centres(release, scaled=scaled)
-    if limits := constraint_words(release):
-        sys.stdout.write(f"\n{paragraph(' '.join(limits))}\n")
+    for words in (*how_many_words(release), " ".join(constraint_words(release))):
+        sys.stdout.write(f"\n{paragraph(words)}\n" if words else "")
     outside = release.rows_outside
     if outside is not None and not outside.matters:  # else it was said with the centres
         sys.stdout.write(f"\n{paragraph(str(outside))}\n")

@@ -1,6 +1,6 @@
 """Planted bugs, each with the test that must notice it. docs/audit/mutants.md is the table of them."""
 
-from mutants import algorithms, budget, door, errors, noise, questions, records, sensitivity, shares
+from mutants import algorithms, budget, door, errors, noise, questions, ranges, records, sensitivity, shares
 from mutants.planting import Mutant
 
 SUBJECTS = {
@@ -10,6 +10,7 @@ SUBJECTS = {
     "Records and rows": records,
     "Budget, ledger and promises": budget,
     "Samples, people, zones and levels": shares,
+    "Private bounds": ranges,
     "Algorithms, estimators and releases": algorithms,
     "Questions about a release": questions,
     "Errors that are told": errors,

@@ -117,7 +117,7 @@ MUTANTS = (
     mutant(
         "reading-forgotten",
         "a key returns a release of rows that were read in another way",
-        "fit.fit:Request.fingerprint",
+        "fit.request:Request.fingerprint",
         {"if not reading else": "if True else"},
         killer="unit/private/test_csv_dialects.py::test_how_a_file_is_read_is_part_of_the_request",
     ),

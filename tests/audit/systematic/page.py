@@ -19,7 +19,7 @@ Mutants made from the syntax tree of the code that privacy rests on: `private`, 
 kinds the same number, and each met the tests that run its lines. **{killed:,} were noticed,
 {rate:.1%}**{first}.
 All others were read: below is why each of them is no bug. What is made, how tests are chosen and what is left out is in
-[decision 0027](../decisions/0027-systematic-mutants.md); `tests/audit/test_systematic.py` repeats a few on every run of
+[decision 0026](../decisions/0026-systematic-mutants.md); `tests/audit/test_systematic.py` repeats a few on every run of
 `make test`, `make audit` all of them. This page is made from `systematic.json`.
 """
 FIRST = "; before the tests below were written, {} by five seconds of tests each"

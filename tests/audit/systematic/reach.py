@@ -2,7 +2,7 @@
 
 Each block of statements notes that it was entered: one store into a bytearray, so that a run costs little more than
 without. `python tests/audit/systematic/reach.py MAP tests/unit/noise ...` writes one line for each test, file by file,
-and goes on where it was interrupted. Tests of Spark and slow ones are left out: see docs/decisions/0027.
+and goes on where it was interrupted. Tests of Spark and slow ones are left out: see docs/decisions/0026.
 """
 
 from __future__ import annotations

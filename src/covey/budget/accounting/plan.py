@@ -81,6 +81,13 @@ class Reserve:
             self._take(Cost(epsilon))
         return Reserve(self.promise.with_cost(Cost(epsilon)))
 
+    def rest(self) -> Reserve:
+        """All that is left, as a reserve of its own, of the same type."""
+        with self._lock:
+            whole = self.left
+            self._take(whole.cost)
+        return Reserve(whole)
+
     def for_rows(self, *, cap: int) -> Reserve:
         """All that is left, for the single rows of people of whom at most `cap` rows are kept (groups.md)."""
         with self._lock:

@@ -1,98 +1,30 @@
-"""scikit-learn estimators: thin adaptors around `covey.fit.fit.fit`."""
+"""k-means and k-median with the interface of scikit-learn."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from inspect import cleandoc
 from os import PathLike
 from textwrap import indent
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from covey.algorithms.coreset_methods import coreset_algorithm
-from covey.checks import check_columns, refuse_arguments
-from covey.errors import DataError, LedgerError
-from covey.fit.caution import no_score, warn_after, warn_without_ledger
-from covey.fit.fit import fit
+from covey.checks import check_columns
+from covey.errors import DataError
+from covey.estimators.base import Private
 from covey.geo.clock import source_of
-from covey.geo.metric import measured
 from covey.private.lattice import to_lattice
-from covey.private.opening import check_names, open_data, open_once, whose, with_ids
+from covey.private.opening import open_once
 from covey.private.tables.frames import open_table
-from covey.public import Person
-from covey.published.coreset.coreset import Coreset
 from covey.queries.voronoi import nearest
-from covey.terminal import progress_bar, say
-
-OWN = ("n_clusters", "progress", "verbose", "objective", "algorithm", "algorithm_params", "method", "method_params")
 
 
-class _Private(BaseEstimator):
-    """What all estimators share: one private fit, and what it leaves behind."""
-
-    n_clusters: int
-    bounds: Any
-    person: str | None
-    rows_per_person: int | str
-    scale: Any
-    engine: str
-    progress: bool
-    verbose: int
-    score = no_score
-
-    def __new__(cls, *given: Any, **named: Any) -> Self:  # noqa: ARG004
-        if "neighbors" in named:
-            raise TypeError("neighbors: did you mean neighbours?")
-        return super().__new__(cls)
-
-    def _store(self, parameters: dict[str, Any]) -> None:
-        """scikit-learn's rule for __init__: keep every parameter as it is, under its own name, and do nothing else."""
-        self.__dict__.update({name: value for name, value in parameters.items() if name != "self"})
-
-    def _fit(self, X: Any, person: Any, more: dict[str, Any], **own: Any) -> None:
-        refuse_arguments(f"{type(self).__name__}.fit()", more)
-        if self._all_columns():
-            check_names(X)
-        shared = {name: value for name, value in self.get_params(deep=False).items() if name not in OWN}
-        if shared["ledger"] is None and shared["random_state"] is None:
-            warn_without_ledger()
-        source, shared["person"] = with_ids(open_once(X), whose(self.person, person))
-        try:
-            with progress_bar(show=bool(self.progress)) as report:
-                self.release_ = fit(source, k=self.n_clusters, progress=report, **own, **shared)
-        except LedgerError as error:
-            if error.release is not None:
-                self.release_ = error.release
-            raise
-        warn_after(self.release_)
-        table, who = open_data(source, engine=self.engine), Person(shared["person"], self.rows_per_person)
-        self._domain = measured(self.bounds, self.scale, person=who, names=table.names, width=table.width)
-        plain = shared["person"] is None and not isinstance(X, str | PathLike) and table.local and table.as_given
-        if self._all_columns() and plain:
-            validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
-        else:
-            self.n_features_in_ = self._domain.dimension
-            self.feature_names_in_ = np.array(self._domain.columns, dtype=object)
-        if self.verbose:
-            say(self.release_.certificate.statement)
-
-    def _all_columns(self) -> bool:
-        """Whether the bounds are by position, for all columns of the data, and not for columns chosen by name."""
-        return not isinstance(self.bounds, Mapping) and getattr(self.bounds, "columns", None) is None
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
-
-class _Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, _Private):
+class _Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Private):
     """Private centres, and ordinary computation with them."""
 
     _objective: str
@@ -101,8 +33,9 @@ class _Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
+        k_range: Any = None,
         epsilon: float = 1.0,
         delta: float | None = None,
         bounds: Any = None,
@@ -133,7 +66,7 @@ class _Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
         own = {"algorithm": self.algorithm, "algorithm_params": self.algorithm_params}
         self._fit(X, person, more, objective=self._objective, **own)
         self.cluster_centers_ = np.array(self.release_.centres)
-        self._n_features_out = len(self.cluster_centers_)
+        self._n_features_out = self.n_clusters_ = len(self.cluster_centers_)
         return self
 
     def fit_predict(self, X: Any, y: Any = None, **more: Any) -> NDArray[np.intp]:  # noqa: ARG002
@@ -184,15 +117,19 @@ class KMeans(_Clusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of centres.
+    n_clusters : int or 'auto', default=8
+        Number of centres; "auto" chooses one from what the fit releases, at no further cost (algorithm 'auto' alone).
+    k_range : pair of int or None, default=None
+        The least and the most clusters that "auto" may choose; None for (2, 20).
     epsilon : float, default=1.0
         The privacy budget of this fit; smaller is more private. Usual values: 0.1 to 3.
     delta : float or None, default=None
         None for pure epsilon, or the exceptional chance, well below 1/n, for algorithms that make use of one.
     bounds : Box, Ball, dict, list of pairs, pair of arrays, or pair of numbers, default=None
         Public limits of each column, required: a `Box`, a `Ball`, {"lon": (low, high), ...}, a list with (low, high)
-        for each column, a tuple (lower, upper) of arrays, or of two numbers. Never computed from the rows.
+        for each column, a tuple (lower, upper) of arrays, or of two numbers. Never computed from the rows; but
+        "private" in the place of a range in a dictionary finds one within epsilon, for 5% of it or a named share
+        ("private:0.1"): docs/guide/four-questions.md.
     algorithm : str, default='auto'
         One of those that `covey algorithms` lists; "auto" is the default of docs/guide/auto.md.
     algorithm_params : dict or None, default=None
@@ -233,6 +170,8 @@ class KMeans(_Clusterer):
     ----------
     cluster_centers_ : array of shape (n_clusters, n_features)
         The private centres, in the units of the data.
+    n_clusters_ : int
+        How many there are.
     release_ : Release
         Centres, noisy sizes and the certificate.
     n_features_in_ : int
@@ -256,7 +195,7 @@ class KMeans(_Clusterer):
     _objective = "k-means"
 
 
-def _shared(first: str, end: str) -> str:
+def shared(first: str, end: str) -> str:
     """What the docstring of `KMeans` says from one line on up to another, for the estimators that share it."""
     text = cleandoc(KMeans.__doc__ or "")  # there is none under python -OO
     return indent(first + text.partition(f"\n{first}")[2].partition(f"\n{end}")[0].rstrip(), "    ")
@@ -265,7 +204,7 @@ def _shared(first: str, end: str) -> str:
 class KMedian(_Clusterer):
     __doc__ = f"""Differentially private k-median, the sum of distances and not of their squares; else like `KMeans`.
 
-{_shared("Parameters", "Examples")}
+{shared("Parameters", "Examples")}
 
     Examples
     --------
@@ -276,74 +215,3 @@ class KMedian(_Clusterer):
     (3, 2)
     """
     _objective = "k-median"
-
-
-class PrivateCoreset(_Private):
-    __doc__ = f"""A private coreset: weighted points that answer for the rows for ever. One fit pays for all questions.
-
-    Parameters
-    ----------
-    n_clusters : int, default=8
-        How many centres it should serve well; any number may be asked for later.
-{_shared("epsilon : ", "algorithm : ")}
-    method : {{'auto', 'grid', 'net', 'ball', 'exact'}}, default='auto'
-        How it is made.
-    method_params : dict or None, default=None
-        Parameters of the algorithm behind the method, by name.
-    objective : {{'k-means', 'k-median'}}, default='k-means'
-        What it is made for. Both may be asked of it.
-{_shared("neighbours : ", "Attributes")}
-
-    Attributes
-    ----------
-    coreset_ : Coreset
-        Points and weights, to be asked.
-{_shared("release_ : ", "Notes")}
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from covey import PrivateCoreset
-    >>> rows = np.random.default_rng().normal(size=(10_000, 2))  # yours go here
-    >>> coreset = PrivateCoreset(epsilon=1.0, bounds=(-4, 4)).fit(rows).coreset_
-    >>> len(coreset.kmeans(5).centres), coreset.cost([[0, 0]]) > coreset.cost([[0, 0], [1, 1]])
-    (5, True)
-    """
-
-    method: str
-    method_params: dict[str, Any] | None
-    objective: str
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        epsilon: float = 1.0,
-        delta: float | None = None,
-        bounds: Any = None,
-        method: str = "auto",
-        method_params: dict[str, Any] | None = None,
-        objective: str = "k-means",
-        neighbours: str = "add-remove",
-        person: str | None = None,
-        rows_per_person: int | str = 1,
-        zones: Any = None,
-        sample: Any = None,
-        missing: str = "middle",
-        scale: Any = None,
-        ledger: Any = None,
-        dataset: str | None = None,
-        engine: str = "auto",
-        errors: str = "quick",
-        random_state: Any = None,
-        progress: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self._store(locals())
-
-    def fit(self, X: Any, y: Any = None, *, person: Any = None, **more: Any) -> PrivateCoreset:  # noqa: ARG002
-        """Make the coreset of private rows: data and ids as for `KMeans`."""
-        algorithm, parameters = coreset_algorithm(self.method, self.method_params)
-        self._fit(X, person, more, objective=self.objective, algorithm=algorithm, algorithm_params=parameters)
-        self.coreset_ = Coreset.of(self.release_)
-        return self
