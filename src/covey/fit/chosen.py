@@ -67,7 +67,8 @@ def _told(found: Choice, asked: tuple[int, int]) -> dict[str, Any]:
     words = found.words
     if found.k is None:
         words += f" The likeliest number, {found.likeliest}, was used, and may well be noise."
-    costs = [[k, each.cost, *(found.ends(k) or (None, None))] for k, each in found.costs.items()]
+    ends = {k: found.ends(k) for k in found.costs}  # None where a cost cannot be told: then it is not
+    costs = [[k, *((None,) * 3 if ends[k] is None else (each.cost, *ends[k]))] for k, each in found.costs.items()]
     return {
         "range": list(asked),
         "rule": RULE,

@@ -63,7 +63,7 @@ def read_private(bounds: Any) -> tuple[Any, dict[str, Fraction]]:
 def _share(name: str, text: str, usual: Fraction) -> Fraction:
     word, colon, number = text.partition(":")
     try:
-        share = exactly(number) if colon else usual
+        share = exactly(number if len(number) < 12 and "e" not in number.lower() else "0") if colon else usual
     except (ValueError, ZeroDivisionError):
         share = Fraction(0)
     if word != PRIVATE or not Fraction(1, 1000) <= share <= LARGEST_SHARE:
@@ -145,8 +145,10 @@ class Look:
             rehearse(run, held, self.domain, rest.promise)
             found = _find(self.session, held, self.domain, own, noises, engine=self.request.engine)
             try:
-                stored = self.session.finish(self._document(found), made=None)
-            except LedgerError as error:  # they were paid for, and would be lost
+                stored = self.session.finish(self._document(found), made=found)
+            except LedgerError as error:
+                if error.release is None:  # no charge stands: nothing was paid for
+                    raise
                 raise LedgerError(f"{error}; the ranges that were found are {found}") from None
         document = json.loads(stored)
         ranges = {name: ends and (ends[0], ends[1]) for name, ends in document["ranges"].items()}

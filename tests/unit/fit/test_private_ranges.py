@@ -128,6 +128,15 @@ def test_ranges_that_cannot_be_stored_are_told(book, monkeypatch):
     assert charges(book) == [0.15]
 
 
+def test_ranges_whose_charge_is_gone_are_not_told(book, monkeypatch):
+    """A ledger that was put back to an earlier copy has paid for nothing."""
+    monkeypatch.setattr(Ledger, "finish", lambda *_: (_ for _ in ()).throw(LedgerError("put back")))
+    monkeypatch.setattr(Ledger, "find", lambda *_: None)
+    with pytest.raises(LedgerError, match="put back") as error:
+        ask(people(40_000), ledger=book, dataset="people")
+    assert "ranges" not in str(error.value)
+
+
 def test_people_with_a_cap_and_a_sample_see_the_same_rows_in_every_pass(monkeypatch):
     """What the three doors hold: the bits, the rows within the magnitudes, and the rows of the fit."""
     held = []
