@@ -67,8 +67,10 @@ def _told(found: Choice, asked: tuple[int, int]) -> dict[str, Any]:
     words = found.words
     if found.k is None:
         words += f" The likeliest number, {found.likeliest}, was used, and may well be noise."
-    ends = {k: found.ends(k) for k in found.costs}  # None where a cost cannot be told: then it is not
-    costs = [[k, *((None,) * 3 if ends[k] is None else (each.cost, *ends[k]))] for k, each in found.costs.items()]
+    costs = []
+    for k, each in found.costs.items():
+        ends = found.ends(k)  # None where a cost cannot be told
+        costs.append([k, None, None, None] if ends is None else [k, each.cost, *ends])
     return {
         "range": list(asked),
         "rule": RULE,
