@@ -172,7 +172,7 @@ def test_noise_that_is_a_tenth_too_small_is_seen_in_the_whole(
     [
         ("lloyd", DiscreteLaplace, "add", REPLACE, "corner to corner", 2),
         ("ball-coreset", Exponential, "pick", ADD, "a corner into an empty cluster", 4),
-        ("auto", PrivTree, "units", ADD, "none against one", 3),
+        ("auto", PrivTree, "units", REPLACE, "an uncovered cell newly covered", 1),
         ("max-cover", DiscreteGaussian, "add", ADD, "corner to corner", 1),
     ],
 )
