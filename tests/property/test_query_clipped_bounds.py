@@ -103,7 +103,9 @@ def queries(draw, kind: str, domain: Domain):
     each = draw(st.lists(radii(domain), min_size=k, max_size=k) | radii(domain))
     projection = draw(projections(domain)) if "projected" in kind else None
     counts = "counts" in kind or ("projected" in kind and draw(st.booleans()))
-    return ResidualSums(domain, draw(points(domain, k)), each, projection=projection, norm=norm, with_counts=counts)
+    query = ResidualSums(domain, draw(points(domain, k)), each, projection=projection, norm=norm, with_counts=counts)
+    query.projection = projection  # for the twin below
+    return query
 
 
 def anchors(query) -> tuple[np.ndarray, list[float]]:

@@ -45,11 +45,15 @@ def at_an_end(release: Release) -> list[str]:
 
 
 def pointing_nowhere(release: Release) -> list[str]:
-    """One sentence on clocks to no hour or day of which any centre points, as if no date had been read."""
+    """One sentence on clocks to no hour or day of which any centre of rows points, as if no date had been read."""
     from covey.geo.clock import NOWHERE, hand
 
-    told = coordinates_in_words(release)
-    clocks = [name for name in told if hand(f"cos {name}") is not None and {*told[name]} <= {*NOWHERE.values()}]
+    doubt = [False] * len(release.centres) if release.doubtful is None else list(release.doubtful)
+    told = {
+        name: {each for each, noise in zip(words, doubt, strict=True) if not noise}
+        for name, words in coordinates_in_words(release).items()
+    }
+    clocks = [name for name in told if hand(f"cos {name}") is not None and told[name] <= {*NOWHERE.values()}]
     if not clocks:
         return []
     why = "rows are spread all around the clock, or its dates are not written as 2024-05-01 08:15"

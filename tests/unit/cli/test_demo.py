@@ -56,7 +56,7 @@ def shown(tmp_path_factory):
     words, source = io.StringIO(), SeededSource(1)
     with contextlib.redirect_stdout(words), pytest.MonkeyPatch.context() as patched:
         patched.setattr(OsSource, "words", lambda _, count, dtype: source.words(count, dtype))
-        patched.setattr("covey.fit.fit.public_rng", lambda _: public_rng(1))
+        patched.setattr("covey.fit.request.public_rng", lambda _: public_rng(1))
         release = demo.run(folder)
     return folder, release, words.getvalue()
 
