@@ -207,16 +207,19 @@ def compare(book: Ledger, path: str) -> str:
     try:
         document = coreset_files.document_of(content)
         receipt = document["certificate"]["receipt"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        receipt = None
+        ranges = document["certificate"]["parameters"].get("bounds", {}).get("receipt")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        receipt = ranges = None
     if not isinstance(receipt, str):
         raise FormatError(f"release: {path!r} holds no receipt: a map or a merged coreset has none")
     entry = book.find(receipt)
-    if entry is None:
+    before = book.find(ranges) if isinstance(ranges, str) else None  # what its private bounds were charged
+    if entry is None or (ranges is not None and before is None):
         raise FormatError(f"release: the receipt of {path!r} is not in this ledger")
     stored = book.document(entry)
     if content == stored:
-        return f"the release that entry {entry} paid for, byte by byte."
+        payers = f"entry {entry}" if before is None else f"entry {entry}, and entry {before} for its private bounds,"
+        return f"the release that {payers} paid for, byte by byte."
     with suppress(FormatError, ParameterError):  # what is stored has no coreset: levels, or centres alone
         if coreset_files.is_file_of(Coreset.of(Release.from_json(stored)), content):
             return f"the coreset of the release that entry {entry} paid for, and nothing else."

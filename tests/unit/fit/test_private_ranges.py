@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from covey import BudgetError, DataError, KMeans, Ledger, PrivateCoreset
+from covey.cli.ledger import compare
 from covey.cli.main import main
-from covey.errors import LedgerError, ParameterError
+from covey.errors import FormatError, LedgerError, ParameterError
 from covey.fit import ranges
 from covey.fit.fit import fit
 from covey.fit.rehearse import epsilon_of
@@ -108,6 +109,18 @@ def test_a_key_stands_for_the_shares_too(book):
     for other in others:
         with pytest.raises(LedgerError, match="key"):
             ask(people(500), epsilon=0.5, bounds=other, **keyed)
+
+
+def test_a_release_is_verified_with_both_of_its_charges(book, tmp_path):
+    path = tmp_path / "release.json"
+    path.write_bytes(ask(people(40_000), ledger=book, dataset="people").to_json())
+    [first, second] = [entry.sequence for entry in book.entries() if entry.kind == "charge"]
+    assert f"entry {second}, and entry {first} for its private bounds, paid for" in compare(book, str(path))
+    changed = json.loads(path.read_bytes())
+    changed["certificate"]["parameters"]["bounds"]["receipt"] = "0" * 64
+    path.write_text(json.dumps(changed))
+    with pytest.raises(FormatError, match="is not in this ledger"):
+        compare(book, str(path))
 
 
 def test_no_range_is_an_answer_that_is_charged_and_stored():
