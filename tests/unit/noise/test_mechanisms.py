@@ -3,7 +3,7 @@
 from dataclasses import FrozenInstanceError, fields
 from fractions import Fraction
 from itertools import product
-from math import exp
+from math import exp, isclose
 
 import numpy as np
 import pytest
@@ -277,5 +277,5 @@ def test_thresholds_do_not_depend_on_how_the_fraction_is_written():
 def test_a_threshold_pays_for_a_noisy_count_that_wraps_around():
     """Of noise of scale 2^60, about e^-8 of the draws leave int64 below and come back above."""
     asked = {"inverse_scale": Fraction(1, 2**60), "delta": Fraction(1, 10), "linf": 1, "coordinates": 2}
-    shown = math.exp(-(smallest_threshold(**asked) - 1) / 2**60)
-    assert math.isclose(2 * (shown + math.exp(-8)), 0.2, rel_tol=1e-9)
+    shown = exp(-(smallest_threshold(**asked) - 1) / 2**60)
+    assert isclose(2 * (shown + exp(-8)), 0.2, rel_tol=1e-9)
