@@ -85,7 +85,7 @@ VERSIONED = tests/unit/test_estimator.py tests/unit/cli/test_cli.py tests/unit/c
 lowest newest:
 	$(PYTHON) -m venv .venv-$@
 	.venv-$@/bin/python scripts/versions.py $@ > .venv-$@/constraints.txt
-	.venv-$@/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-$@/constraints.txt ".[versions]"
+	.venv-$@/bin/python -m pip install --quiet --quiet --disable-pip-version-check -c .venv-$@/constraints.txt ".[versions]"
 	.venv-$@/bin/python -m pytest -q -n 2 -p no:cacheprovider --disable-warnings -m "not slow" $(VERSIONED)
 	.venv-$@/bin/python scripts/versions.py table > benchmarks/results/versions/$@.md
 
