@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
@@ -31,7 +32,12 @@ GLOB = re.compile(r"[\\{}\[\]*?]")  # what a path of Spark's readers has for pat
 
 
 def start_session(master: str | None) -> None:
-    """The Spark session that paths are read with: the one that is there, or a new one of this cluster."""
+    """The Spark session that paths are read with: the one that is there, or a new one of this cluster.
+
+    Workers on this machine run this Python, which has Covey, unless PYSPARK_PYTHON names another.
+    """
+    if master is not None and master.startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("covey")
     (builder if master is None else builder.master(master)).getOrCreate()
 
