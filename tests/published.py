@@ -298,6 +298,14 @@ def profiled(town: Town, folder: Path, **asked: Any) -> Fields:
     return joined(*documents, of_steps(steps), of_release(release))
 
 
+def found(town: Town, folder: Path, **asked: Any) -> Fields:
+    """What is in the clusters of a release, by categories that nobody declared."""
+    rows = town.people().assign(a=lambda rows: "about " + rows.lon.round(2).astype(str))
+    release = fit(rows, k=2, epsilon=1.0, bounds=BOX, **asked)
+    told = release.profile(rows, columns=["a=private"], epsilon=2.0, delta=1e-4, **asked)
+    return joined(of_json("Profile", json.loads(told.to_json())), of_release(release))
+
+
 def scored(town: Town, folder: Path) -> Fields:
     """Scores of plain columns, where little is asked and not everything can be told."""
     rows = town.points()
@@ -354,6 +362,7 @@ def _cases() -> Iterator[tuple[str, Case]]:
         Case(partial(on_map, epsilon=2, person="who", rows_per_person="auto"), frozenset({"auto people"})),
     )
     yield "a profile", Case(profiled)
+    yield "private categories", Case(found, frozenset({"private categories"}))
     yield "scores of one centre", Case(scored)
     yield "a profile of people", Case(partial(profiled, person="who", rows_per_person=2))
     for method in METHODS.values():

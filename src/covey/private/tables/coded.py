@@ -90,8 +90,11 @@ def written(value: Any) -> str | None:
             return digits(int(value)).decode()
         if isinstance(value, Decimal):
             return spelling(f"{value:f}") if value.is_finite() and abs(value.adjusted()) < MOST_DIGITS else None
-        if isinstance(value, float | np.floating) and value % 1:
-            return repr(float(value)) if np.isfinite(value) else None
+        if isinstance(value, float | np.floating):
+            number = float(value)
+            return (
+                digits(int(number)).decode() if number.is_integer() else repr(number) if np.isfinite(number) else None
+            )
         return digits(int(value)).decode() if -BEYOND < value < BEYOND and value == int(value) else None
     except Exception:  # whatever an object's own methods raise
         return None
