@@ -7,13 +7,11 @@ second plan, with what is left of epsilon.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-import msgspec
 import numpy as np
 
 import covey
@@ -32,13 +30,13 @@ from covey.private.curator import Curator
 from covey.private.narrowed.held import HeldTable
 from covey.private.tables.base import Table
 from covey.public import Domain, Neighbours
+from covey.published.bounds import FoundBounds
 from covey.published.certificate import Certificate
 from covey.queries.magnitudes import STEPS, Magnitudes, RawDomain
 from covey.queries.projection import Projection
 from covey.queries.tree import Tree, TreeLeaves
 
 PRIVATE = "private"
-FORMAT, VERSION = "covey-bounds", 1
 USUAL_SHARE, MOST_SHARE = Fraction(1, 20), Fraction(1, 4)  # of epsilon: of a column, and of all that name no share
 LARGEST_SHARE = Fraction(1, 2)  # of epsilon, of all columns together
 PARTS = (25, 35, 40)  # of a column's share: its magnitude, the splits of its tree, the rows of the tree's leaves
@@ -150,15 +148,15 @@ class Look:
                 if error.release is None:  # no charge stands: nothing was paid for
                     raise
                 raise LedgerError(f"{error}; the ranges that were found are {found}") from None
-        document = json.loads(stored)
-        ranges = {name: ends and (ends[0], ends[1]) for name, ends in document["ranges"].items()}
+        document = FoundBounds.from_json(stored)
+        ranges = document.ranges
         if missing := [name for name, ends in ranges.items() if ends is None]:
             raise DataError(
                 f"bounds: no range of {missing[0]!r} is supported by the rows at this epsilon; that was charged, and "
                 "nothing else: give a public range, or a larger share"
             )
         notes = {"ranges": ranges, "epsilon": float_at_least(self.epsilon)}
-        if receipt := document["certificate"]["receipt"]:
+        if receipt := document.certificate.receipt:
             notes["receipt"] = receipt
         return held, rest, self.redomain({name: ends for name, ends in ranges.items() if ends}), notes
 
@@ -187,8 +185,7 @@ class Look:
             dataset=self.dataset,
             receipt=self.session.receipt,
         )
-        told = {"format": FORMAT, "version": VERSION, "ranges": found, "certificate": msgspec.to_builtins(certificate)}
-        return msgspec.json.format(msgspec.json.encode({**told, "statement": certificate.statement}), indent=2) + b"\n"
+        return FoundBounds(found, certificate).to_json()
 
 
 def _find(
