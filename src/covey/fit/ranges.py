@@ -25,7 +25,7 @@ from covey.fit.request import Request
 from covey.fit.session import Session, rehearse
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.tree import PrivTree
-from covey.post.ranges import inner_range, lit, outward
+from covey.post.ranges import inner_range, lit, outward, usual_share
 from covey.private.curator import Curator
 from covey.private.narrowed.held import HeldTable
 from covey.private.tables.base import Table
@@ -37,7 +37,6 @@ from covey.queries.projection import Projection
 from covey.queries.tree import Tree, TreeLeaves
 
 PRIVATE = "private"
-USUAL_SHARE, MOST_SHARE = Fraction(1, 20), Fraction(1, 4)  # of epsilon: of a column, and of all that name no share
 LARGEST_SHARE = Fraction(1, 2)  # of epsilon, of all columns together
 PARTS = (25, 35, 40)  # of a column's share: its magnitude, the splits of its tree, the rows of the tree's leaves
 DEEPEST = 20  # halvings of the magnitude
@@ -51,7 +50,7 @@ def read_private(bounds: Any) -> tuple[Any, dict[str, Fraction]]:
     if not isinstance(bounds, Mapping) or not any(isinstance(ends, str) for ends in bounds.values()):
         return bounds, {}
     asked = {str(name): ends for name, ends in bounds.items() if isinstance(ends, str)}
-    usual = min(USUAL_SHARE, MOST_SHARE / len(asked))
+    usual = usual_share(len(asked))
     shares = {name: _share(name, text, usual) for name, text in asked.items()}
     if sum(shares.values()) > LARGEST_SHARE:
         raise ParameterError("bounds", "private ranges may take at most half of epsilon together; name smaller shares")
