@@ -211,6 +211,7 @@ def studio(town: Town, folder: Path, *, zones: Any = None, seed: int | None = No
     page.look()
     found = [of_json("api/levels", page.get(f"api/levels/{each}").json()) for each in ("3", "4?k=1")]
     found.append(of_json("api/places", places(page)))
+    found.append(of_json("api/how-many", page.get("api/how-many/3").json()))
     for seen in (False, True):
         page.post("api/owner", {"on": seen})
         made = page.post(

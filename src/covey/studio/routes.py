@@ -30,11 +30,12 @@ def the_studio(request: Request) -> Studio:
 
 Here = Annotated[Studio, Depends(the_studio)]
 Key = Annotated[str, Path(max_length=64)]
+Level = Annotated[int, Path(ge=0, le=19)]
 Centres = Annotated[int, Query(ge=1, le=MOST_K, description="Number of centres.")]
 
 
 def asked(
-    level: Annotated[int, Path(ge=0, le=19)],
+    level: Level,
     k: Annotated[int, Query(ge=1, le=MOST_K, description="Number of centres.")] = USUAL_K,
     objective: bodies.Objective = "k-means",
     edges: Annotated[bool, Query(description="Whether narrow boxes at the edge help to find centres.")] = True,
@@ -96,6 +97,20 @@ def level(studio: Here, wanted: Wanted) -> Json:
 def places(studio: Here, wanted: Wanted) -> Json:
     """How far a level's centres may be off; while reruns find out, the state is "running": ask again. Free."""
     return Json(studio.places(wanted))
+
+
+@router.get("/api/how-many/{level}", tags=["look"])
+def how_many(studio: Here, level: Level, objective: bodies.Objective = "k-means") -> Json:
+    """How many clusters a level shows, in words, and what 2 to 20 centres cost with their intervals. Free."""
+    return Json(studio.views_of(level).curves.document(level, objective))
+
+
+@router.get("/api/rehearsal/{level}/how-many", tags=["look"])
+def rehearsed_how_many(
+    studio: Here, level: Level, objective: bodies.Objective = "k-means", rows: MadeUp = USUAL_ROWS
+) -> Json:
+    """The same of a rehearsal."""
+    return Json(studio.rehearsal(level, rows).curves.document(0, objective))
 
 
 @router.post("/api/owner", tags=["owner"])

@@ -242,19 +242,19 @@ class Studio:
         return rehearsal.views(level)
 
     def level(self, asked: Asked) -> bytes:
-        return self._views_of(asked[0]).document(asked)
+        return self.views_of(asked[0]).document(asked)
 
     def places(self, asked: Asked) -> dict[str, Any]:
-        return self._views_of(asked[0]).places.ask(asked)
+        return self.views_of(asked[0]).places.ask(asked)
 
-    def _views_of(self, level: int) -> Views:
+    def views_of(self, level: int) -> Views:
         views = self.views()
         if level >= len(views.levels.levels):
             raise Refusal(404, NO_LEVEL.format(len(views.levels.levels) - 1), parameter="level")
         return views
 
     def compare(self, level: int, objective: str, sets: Any, forbidden: Any) -> dict[str, Any]:
-        views = self._views_of(level)
+        views = self.views_of(level)
         coreset = views.levels.coreset(level)
         return compare_sites(coreset, views.data, sets, objective=objective, forbidden=forbidden)
 
@@ -289,7 +289,7 @@ class Studio:
         """Write what is on the slider now. It costs nothing more: the look was charged for every level of it."""
         self._not_seeded()
         level, k, objective, edges = asked
-        views = self._views_of(level)
+        views = self.views_of(level)
         with self._lock:
             how = self._how(views)
         coreset = views.levels.coreset(level, **how._asdict())

@@ -37,6 +37,7 @@ export const api = {
   /** rows : how many made-up ones to rehearse on; null for the data. */
   level: (rows, level, k, objective, edges) => ask(rows === null ? `api/levels/${level}?${query({ k, objective, edges })}` : `api/rehearsal/${level}?${query({ k, objective, edges, rows })}`),
   places: (rows, level, k, objective, edges) => ask(rows === null ? `api/places/${level}?${query({ k, objective, edges })}` : `api/rehearsal/${level}/places?${query({ k, objective, edges, rows })}`),
+  howMany: (rows, level, objective) => ask(rows === null ? `api/how-many/${level}?${query({ objective })}` : `api/rehearsal/${level}/how-many?${query({ objective, rows })}`),
   owner: (on) => change("POST", "api/owner", { on }),
   ownerCentres: (k) => ask(`api/owner/centres?${query({ k })}`),
   setZones: (zones, revision) => change("PUT", `api/zones?${query({ revision })}`, zones),

@@ -3,6 +3,7 @@ import { api } from "./api.js";
 import { attempt, byId, problem } from "./dom.js";
 import { startLegend } from "./legend.js";
 import { startCompare } from "./panels/compare.js";
+import { startCurve } from "./panels/curve.js";
 import { startLedger } from "./panels/ledger.js";
 import { startLook } from "./panels/look.js";
 import { startOpen } from "./panels/open.js";
@@ -27,6 +28,7 @@ async function start() {
   const ledger = startLedger();
   const open = startOpen(opened);
   const price = startPrice(store, { looked: () => slide(false), rehearse: () => slide(true) });
+  startCurve(store);
   startOwner(store);
   startYou(store);
   startPublish(store);
