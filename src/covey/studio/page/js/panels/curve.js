@@ -16,22 +16,23 @@ function s(tag, attributes, ...children) {
 export function drawn({ costs, k, low, high, words }, shown) {
   const numbers = costs.map(([each]) => each);
   const [first, last] = [numbers[0], numbers.at(-1)];
-  const top = Math.max(...costs.map(([, cost, , most]) => most ?? cost), 1e-9);
+  const top = Math.max(...costs.map(([, cost, , most]) => most ?? cost)); // at least 1: what the first costs
   const x = (each) => SIZE.left + ((SIZE.width - SIZE.left - SIZE.right) * (each - first + 0.5)) / (last - first + 1);
   const y = (cost) => SIZE.top + (SIZE.height - SIZE.top - SIZE.bottom) * (1 - cost / top);
   const half = (x(first + 1) - x(first)) / 2;
   const parts = [];
   if (k !== null) parts.push(s("rect", { class: "curve-band", x: x(low) - half, y: SIZE.top, width: x(high) - x(low) + 2 * half, height: SIZE.height - SIZE.top - SIZE.bottom }));
   for (const share of [0, 0.5, 1]) {
-    const height = y(share * top);
+    const height = y(share);
     parts.push(s("line", { class: "curve-grid", x1: SIZE.left, x2: SIZE.width - SIZE.right, y1: height, y2: height }));
-    parts.push(s("text", { class: "curve-label", x: SIZE.left - 6, y: height + 4, "text-anchor": "end" }, `${Math.round(100 * share * top)}%`));
+    parts.push(s("text", { class: "curve-label", x: SIZE.left - 6, y: height + 4, "text-anchor": "end" }, `${100 * share}%`));
   }
   parts.push(s("polyline", { class: "curve-line", points: costs.map(([each, cost]) => `${x(each)},${y(cost)}`).join(" ") }));
   for (const [each, cost, least, most] of costs) {
     if (least !== null) parts.push(s("line", { class: "curve-whisker", x1: x(each), x2: x(each), y1: y(least), y2: y(most) }));
     parts.push(s("circle", { class: each === shown ? "curve-dot shown" : "curve-dot", cx: x(each), cy: y(cost), r: each === shown ? 5 : 3 }));
-    if ((each - first) % 3 === 0 || each === k) parts.push(s("text", { class: each === k ? "curve-label best" : "curve-label", x: x(each), y: SIZE.height - 8, "text-anchor": "middle" }, String(each)));
+    const free = k === null || Math.abs(each - k) > 1;
+    if (each === k || ((each - first) % 3 === 0 && free)) parts.push(s("text", { class: each === k ? "curve-label best" : "curve-label", x: x(each), y: SIZE.height - 8, "text-anchor": "middle" }, String(each)));
   }
   return s("svg", { class: "curve", viewBox: `0 0 ${SIZE.width} ${SIZE.height}`, role: "img", "aria-label": `Cost of ${first} to ${last} centres. ${words}` }, ...parts);
 }
