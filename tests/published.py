@@ -212,6 +212,9 @@ def studio(town: Town, folder: Path, *, zones: Any = None, seed: int | None = No
     found = [of_json("api/levels", page.get(f"api/levels/{each}").json()) for each in ("3", "4?k=1")]
     found.append(of_json("api/places", places(page)))
     found.append(of_json("api/how-many", page.get("api/how-many/3").json()))
+    if zones is None:
+        asked = {"level": 3, "k": 3, "columns": ["lon=-74.1:-73.9:4"], "epsilon": 1.0, "confirm": True}
+        found.append(of_json("api/profile", page.post("api/profile", asked).json()))
     for seen in (False, True):
         page.post("api/owner", {"on": seen})
         made = page.post(

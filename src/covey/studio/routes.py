@@ -147,6 +147,14 @@ def alternatives(studio: Here, body: bodies.AlternativesBody) -> Json:
     return Json(studio.compare(body.level, body.objective, sets, body.forbidden))
 
 
+@router.post("/api/profile", status_code=201, tags=["look"])
+def profile(studio: Here, body: bodies.ProfileBody) -> Json:
+    """What is in the clusters of a level, by other columns: a question to the rows, charged and answered at once."""
+    asked = (body.level, body.k, body.objective, body.edges)
+    found = studio.profile(asked, columns=body.columns, epsilon=body.epsilon, delta=body.delta)
+    return Json(found, status_code=201)
+
+
 @router.post("/api/publish", status_code=201, tags=["publish"])
 def publish(studio: Here, body: bodies.PublishBody) -> Json:
     """Write release.json, release.geojson and report.html. The look was charged; this costs nothing more."""

@@ -43,6 +43,7 @@ export const api = {
   setZones: (zones, revision) => change("PUT", `api/zones?${query({ revision })}`, zones),
   clearZones: (revision) => change("DELETE", `api/zones?${query({ revision })}`),
   alternatives: (body) => change("POST", "api/alternatives", body),
+  profile: (body) => change("POST", "api/profile", { confirm: true, ...body }),
   publish: (body) => change("POST", "api/publish", body),
   publications: () => ask("api/publications"),
   ledger: () => ask("api/ledger"),

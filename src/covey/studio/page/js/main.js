@@ -9,6 +9,7 @@ import { startLook } from "./panels/look.js";
 import { startOpen } from "./panels/open.js";
 import { startOwner } from "./panels/owner.js";
 import { startPrice } from "./panels/price.js";
+import { startProfile } from "./panels/profile.js";
 import { startPublish } from "./panels/publish.js";
 import { startYou } from "./panels/you.js";
 import { startZones } from "./panels/zones.js";
@@ -31,6 +32,7 @@ async function start() {
   startCurve(store);
   startOwner(store);
   startYou(store);
+  startProfile(store);
   startPublish(store);
   startLegend();
   startTabs((name) => {
