@@ -70,12 +70,19 @@ def _of_texts(values: Any, told: Callable[[str], Any], *, nothing: Any) -> Float
     """What is told of the text of each value: of every different one once, in a table of them."""
     parts = [np.empty((0, *np.shape(nothing)))]
     for chunk in values.chunks if isinstance(values, pa.ChunkedArray) else [values]:
-        if not pa.types.is_dictionary(chunk.type):
-            chunk = (chunk.cast(PLAIN) if family(chunk.type) == "text" else chunk).dictionary_encode()
-        texts = map(written, chunk.dictionary.to_pylist())
+        coded = chunk if pa.types.is_dictionary(chunk.type) else _readable(chunk).dictionary_encode()
+        texts = map(written, _readable(coded.dictionary).to_pylist())
         table = np.array([*(nothing if text is None else told(text) for text in texts), nothing])
-        parts.append(table[chunk.indices.fill_null(len(table) - 1).to_numpy(zero_copy_only=False)])
+        places = coded.indices.cast(pa.int64()).fill_null(len(table) - 1)  # a place more than narrow indices may know
+        parts.append(table[places.to_numpy(zero_copy_only=False)])
     return np.concatenate(parts)
+
+
+def _readable(values: Any) -> Any:
+    """Texts as bytes, which may be no UTF-8, and all floating-point numbers of one width: no value is refused later."""
+    if family(values.type) == "text":
+        return values.cast(PLAIN)
+    return values.cast(pa.float64()) if pa.types.is_floating(values.type) else values
 
 
 def written(value: Any) -> str | None:
