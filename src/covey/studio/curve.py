@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from typing import Any
 
@@ -33,8 +34,9 @@ def drawn(choice: Choice) -> dict[str, Any]:
 
     A cost that noise hides, and one that cannot be told from 0, are no places on a curve: `costs` has none then.
     """
-    whole = next((each.cost for each in choice.costs.values()), 0.0)
-    told = {k: (choice.costs[k].cost, choice.ends(k)) for k in choice.costs} if whole > 0 else {}
+    known = {k: each.cost for k, each in choice.costs.items() if math.isfinite(each.cost)}
+    whole = next(iter(known.values()), 0.0)
+    told = {k: (cost, choice.ends(k)) for k, cost in known.items()} if whole > 0 else {}
     return {
         "k": choice.k,
         "likeliest": choice.likeliest,
