@@ -11,6 +11,7 @@ from fastapi import APIRouter, Body, Depends, Path, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse, Response
 
+from covey.published.report import POLICY
 from covey.studio import bodies
 from covey.studio.api_page import api_page
 from covey.studio.places import Asked
@@ -20,7 +21,7 @@ from covey.studio.settings import MOST_K, MOST_ROWS, USUAL_K, USUAL_ROWS
 from covey.studio.studio import Studio
 
 router = APIRouter(responses={"4XX": {"model": bodies.Refused, "description": "Refused, in plain words."}})
-SANDBOX = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'"
+SANDBOX = f"{POLICY}; sandbox allow-scripts; frame-ancestors 'none'"  # its own script alone, without our origin
 
 
 def the_studio(request: Request) -> Studio:
@@ -30,6 +31,7 @@ def the_studio(request: Request) -> Studio:
 
 Here = Annotated[Studio, Depends(the_studio)]
 Key = Annotated[str, Path(max_length=64)]
+FileName = Annotated[str, Path(max_length=100)]
 Centres = Annotated[int, Query(ge=1, le=MOST_K, description="Number of centres.")]
 
 
@@ -134,7 +136,7 @@ def alternatives(studio: Here, body: bodies.AlternativesBody) -> Json:
 
 @router.post("/api/publish", status_code=201, tags=["publish"])
 def publish(studio: Here, body: bodies.PublishBody) -> Json:
-    """Write release.json, release.geojson and report.html. The look was charged; this costs nothing more."""
+    """Write the release, a map layer and a page to send. The look was charged; this costs nothing more."""
     return Json(studio.publish((body.level, body.k, body.objective, body.edges), body.name), status_code=201)
 
 
@@ -145,11 +147,11 @@ def publications(studio: Here) -> Json:
 
 
 @router.get("/api/publications/{publication}/{file}", tags=["publish"])
-def publication_file(studio: Here, publication: Key, file: Key) -> Response:
-    """One file of a publication: release.json, release.geojson or report.html."""
-    content = studio.publications.content(publication, file)
-    headers = {"Content-Security-Policy": SANDBOX} if file == "report.html" else {}
-    return Response(content, media_type=TYPES[file], headers=headers)
+def publication_file(studio: Here, publication: Key, file: FileName) -> Response:
+    """One file of a publication, by the name that GET api/publications tells."""
+    content, ending = studio.publications.content(publication, file)
+    headers = {"Content-Security-Policy": SANDBOX} if ending == ".html" else {}
+    return Response(content, media_type=TYPES[ending], headers=headers)
 
 
 @router.get("/api/ledger", tags=["publish"])

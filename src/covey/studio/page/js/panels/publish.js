@@ -4,7 +4,7 @@ import { byId, h, terms } from "../dom.js";
 import { amount, doubt, grade, percent } from "../words.js";
 import { ofPeople } from "./facts.js";
 
-const KINDS = { release: "for programs", geojson: "for maps", report: "one page to read", JSON: "for programs", GeoJSON: "for maps" };
+const KINDS = { page: "a page to send", release: "for programs", geojson: "for maps" };
 
 export function startPublish(store) {
   const dialog = byId("publish-dialog");
@@ -21,7 +21,7 @@ export function startPublish(store) {
     const go = h("button", { type: "submit", className: "primary", id: "publish-confirm" }, "Publish");
     const form = h("form", {},
       h("h2", { className: "title", id: "publish-title" }, "Publish this level"),
-      h("p", {}, "Three files are written: the release, a map layer and a one-page report. The look has paid for them: publishing costs nothing more."),
+      h("p", {}, `Three files are written: a page to send, the same for programs, and a layer for maps${server.zones ? ". The page shows your zones" : ""}. The look has paid for them: publishing costs nothing more.`),
       h("label", { className: "field" }, "Name", name),
       h("dl", { className: "rows" }, ...terms([
         ["Level", server.levels[level].name], ["Centres", String(k)],
