@@ -28,7 +28,7 @@ from covey.studio.data import Opened
 from covey.studio.refusals import Refusal
 from covey.studio.settings import new_id
 
-KINDS = {".html": "page", ".json": "release", ".geojson": "geojson"}
+KINDS = {".json": "release", ".geojson": "geojson", ".html": "page"}
 TYPES = {".html": "text/html", ".json": "application/json", ".geojson": "application/geo+json"}
 INDEX = "publication.json"
 LONGEST_STEM = 80
@@ -149,7 +149,7 @@ def stem_of(name: str, level: str) -> str:
 
 
 def _files(folder: Path) -> list[dict[str, str]]:
-    """The files of a publication that are in its folder, the page first."""
+    """The files of a publication that are in its folder, the release first."""
     found = sorted(path for path in folder.iterdir() if path.suffix in KINDS and path.name != INDEX)
     found.sort(key=lambda path: list(KINDS).index(path.suffix))
     return [

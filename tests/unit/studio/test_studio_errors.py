@@ -79,16 +79,16 @@ def test_a_later_wish_ends_an_earlier_one_and_what_fails_is_said(looked, monkeyp
 def test_a_publication_holds_all_its_errors(looked):
     made = looked.post("api/publish", {"level": 0, "k": 12, "name": "all"}).json()
     folder = looked.settings.out / made["id"]
-    release = Release.load(folder / made["files"][1]["name"])
+    release = Release.load(folder / made["files"][0]["name"])
     assert release.errors.radii is not None
     assert release.coreset.noise is not None
     assert len(release.size_intervals) == 12
-    document = json.loads((folder / made["files"][2]["name"]).read_text())
+    document = json.loads((folder / made["files"][1]["name"]).read_text())
     centres = [each["properties"] for each in document["features"] if each["properties"]["kind"] == "centre"]
     assert [each["doubtful"] for each in centres] == release.doubtful.tolist()
     assert all(each["size_low"] <= each["size"] <= each["size_high"] for each in centres)
     assert sum("radius_m" in each for each in centres) == sum(radius is not None for radius in release.errors.radii)
-    page = (folder / made["files"][0]["name"]).read_text()
+    page = (folder / made["files"][2]["name"]).read_text()
     doubted = int(release.doubtful.sum())
     assert doubted > 0, "this test is about some that are"
     assert page.count('class="mark hollow"') == page.count("; may be only noise</td>") == doubted

@@ -402,9 +402,9 @@ def test_the_owners_view_is_off_until_switched_on_and_marks_what_follows(tmp_pat
     assert studio.get("api/owner/centres?k=3").status_code == 403
     after = studio.post("api/publish", {"level": 2, "k": 3, "name": "after"}).json()
     assert after["certificate"]["chosen"] == "with sight of raw data", "once seen, it stays seen"
-    report = studio.get(after["files"][0]["url"]).text
+    report = studio.get(after["files"][2]["url"]).text
     assert "with sight of raw data: the choice is not covered" in report
-    assert "raw data" not in studio.get(before["files"][0]["url"]).text
+    assert "raw data" not in studio.get(before["files"][2]["url"]).text
 
 
 # --- publish ----------------------------------------------------------------------------------------------------------
@@ -418,9 +418,9 @@ def test_a_publication_is_three_files_and_costs_nothing_more(looked):
     publication = made.json()
     assert publication["certificate"]["epsilon"] == PRICE, "chosen on the slider: the least private level shown"
     assert [each["name"] for each in publication["files"]] == [
-        "town-balanced.html",
         "town-balanced.json",
         "town-balanced.geojson",
+        "town-balanced.html",
     ]
     contents = {each["kind"]: looked.get(each["url"]) for each in publication["files"]}
     release = Release.from_json(contents["release"].content)
@@ -447,7 +447,7 @@ def test_the_page_of_the_ledger_reads_it_as_often_for_many_publications_as_for_f
 
 def test_the_page_runs_its_own_script_alone_and_asks_for_nothing_from_elsewhere(looked):
     made = looked.post("api/publish", {"level": 2, "k": 28, "name": "</script><img onerror=alert(1)>"}).json()
-    answer = looked.get(made["files"][0]["url"])
+    answer = looked.get(made["files"][2]["url"])
     page = answer.text
     assert answer.headers["content-type"].startswith("text/html")
     policy = answer.headers["content-security-policy"]

@@ -83,7 +83,7 @@ def picture(
     ends = " ".join(map(repr, map(float, plane.frame)))
     return (
         f'<svg class="map" viewBox="0 0 {WIDTH:g} {frame.height:.0f}" data-frame="{ends}" role="img" '
-        f'aria-label="Map of {" and ".join(what)}"><rect class="{"land" if ground is None else "sea"}" {size}/>'
+        f'aria-label="Map of {" and ".join(what)}"><rect class="ground {"land" if ground is None else "sea"}" {size}/>'
         f'<g class="moving">{"".join(moving)}</g><g class="pinned">{"".join(pinned)}</g>'
         f"{_bar(frame) if plane.geographic else ''}{''.join(_edges(frame, plane))}</svg>"
     )
@@ -147,10 +147,10 @@ def legend(points: Coreset | None, plane: Plane) -> str:
     if found is None:
         return ""
     step = 40
-    parts = [f'<rect class="box b{i}" x="{20 + i * step}" y="2" width="{step}" height="12"/>' for i in range(SHADES)]
+    parts = [f'<rect class="shade b{i}" x="{20 + i * step}" y="2" width="{step}" height="12"/>' for i in range(SHADES)]
     for i in range(DECADES + 1):
         at, value = 20 + i * step * SHADES // DECADES, found[2] / 10 ** (DECADES - i)
-        parts.append(f'<text class="edge" x="{at}" y="28" text-anchor="middle">{amount(value)}</text>')
+        parts.append(f'<text class="tick" x="{at}" y="28">{amount(value)}</text>')
     unit = "rows per km²" if plane.geographic else "rows per 1/10,000 of the area"
     width = 40 + SHADES * step
     return (
@@ -185,7 +185,7 @@ def _marks(release: Release, frame: Frame, plane: Plane, names: Sequence[str]) -
         counted = "" if release.sizes is None else f": {size} rows, noisy"
         words = f"Centre {name}{counted}{f'; {NOISE}' if doubt else ''}"
         parts.append(
-            f'<g class="centre" transform="translate({x:g} {y:g})" data-centre="{i}"><title>{escape(words)}</title>'
+            f'<g class="centre" transform="translate({x:g} {y:g})" data-centre="{i}"><title class="told">{escape(words)}</title>'
             f'<circle class="{"mark hollow" if doubt else "mark"}" r="11"/>'
             f'<text class="letter">{escape(name)}</text></g>'
         )
@@ -213,7 +213,7 @@ def _ground(ground: Ground, frame: Frame) -> list[str]:
     parts = []
     for kind, shapes in (("land", ground.land), ("water", ground.water), ("line", ground.lines)):
         path = "".join(_path(each, frame, closed=kind != "line") for each in shapes)
-        parts += [f'<path class="{kind}" d="{path}"/>'] if path else []
+        parts += [f'<path class="ground {kind}" d="{path}"/>'] if path else []
     return parts
 
 
@@ -233,7 +233,7 @@ def _zone(feature: dict[str, Any], frame: Frame) -> str:
     shape, properties = feature["geometry"], feature.get("properties") or {}
     polygons = [shape["coordinates"]] if shape["type"] == "Polygon" else shape["coordinates"]
     path = "".join(_path(ring, frame, closed=True) for polygon in polygons for ring in polygon)
-    return f'<path class="zone" d="{path}"><title>{escape(str(properties.get("name") or "zone"))}</title></path>'
+    return f'<path class="zone" d="{path}"><title class="zoned">{escape(str(properties.get("name") or "zone"))}</title></path>'
 
 
 def _names(ground: Ground, frame: Frame) -> list[str]:
@@ -253,7 +253,9 @@ def _names(ground: Ground, frame: Frame) -> list[str]:
                 waiting.append(((x, y), name))
                 continue
             taken.append((x, y, half))
-            parts.append(f'<text class="name z{int(zoom)}" transform="translate({x:g} {y:g})">{escape(name)}</text>')
+            parts.append(
+                f'<text class="ground name z{int(zoom)}" transform="translate({x:g} {y:g})">{escape(name)}</text>'
+            )
         left = waiting
     return parts
 
@@ -265,8 +267,8 @@ def _bar(frame: Frame) -> str:
     round_length = power * next(each for each in (5, 2, 1) if each * power <= most)
     long, down = round_length / frame.metres, frame.height - 26
     return (
-        f'<g class="scale" data-metres="{frame.metres:.6g}"><path d="M{WIDTH - 14:g} {down - 6:.0f}v6'
-        f'h{-long:.1f}v-6"/><text x="{WIDTH - 18:g}" y="{down - 6:.0f}">{length(round_length)}</text></g>'
+        f'<g class="scale" data-metres="{frame.metres:.6g}"><path class="bar" d="M{WIDTH - 14:g} {down - 6:.0f}v6'
+        f'h{-long:.1f}v-6"/><text class="length" x="{WIDTH - 18:g}" y="{down - 6:.0f}">{length(round_length)}</text></g>'
     )
 
 

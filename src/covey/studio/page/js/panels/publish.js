@@ -52,7 +52,7 @@ export function startPublish(store) {
   function done({ files, certificate }) {
     const title = h("h2", { className: "title", id: "publish-title", tabindex: "-1" }, "Published");
     dialog.replaceChildren(h("div", { className: "done" }, title,
-      h("nav", { className: "links", "aria-label": "Files" }, ...files.map((file) => h("a", { href: file.url, target: "_blank", rel: "noopener" }, file.name, h("span", {}, KINDS[file.kind] ?? file.kind)))),
+      h("nav", { className: "links", "aria-label": "Files" }, ...files.toReversed().map((file) => h("a", { href: file.url, target: "_blank", rel: "noopener" }, file.name, h("span", {}, KINDS[file.kind] ?? file.kind)))),
       h("h3", {}, "Certificate"),
       h("pre", { className: "certificate", id: "certificate", tabindex: "0" }, statement(certificate)),
       h("div", { className: "actions" }, h("button", { type: "button", className: "primary", onclick: close }, "Done"))));
