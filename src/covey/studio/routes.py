@@ -208,6 +208,12 @@ def release(studio: Here, body: bodies.ReleaseBody) -> Json:
     return Json(studio.release(**body.model_dump()))
 
 
+@router.post("/api/links", status_code=201, tags=["base station"])
+def link(studio: Here, _: bodies.LinkBody | None = None) -> Json:
+    """Another address that opens the page once, for another browser."""
+    return Json({"address": studio.settings.new_link()}, status_code=201)
+
+
 @router.get("/api/basemap", tags=["look"])
 def basemap(studio: Here) -> Response:
     """The base map that was given on the command line as a file; of tiles, the range of bytes that is asked for."""

@@ -185,7 +185,8 @@ def _marks(release: Release, frame: Frame, plane: Plane, names: Sequence[str]) -
         counted = "" if release.sizes is None else f": {size} rows, noisy"
         words = f"Centre {name}{counted}{f'; {NOISE}' if doubt else ''}"
         parts.append(
-            f'<g class="centre" transform="translate({x:g} {y:g})" data-centre="{i}"><title class="told">{escape(words)}</title>'
+            f'<g class="centre" transform="translate({x:g} {y:g})" data-centre="{i}">'
+            f'<title class="told">{escape(words)}</title>'
             f'<circle class="{"mark hollow" if doubt else "mark"}" r="11"/>'
             f'<text class="letter">{escape(name)}</text></g>'
         )
@@ -233,7 +234,8 @@ def _zone(feature: dict[str, Any], frame: Frame) -> str:
     shape, properties = feature["geometry"], feature.get("properties") or {}
     polygons = [shape["coordinates"]] if shape["type"] == "Polygon" else shape["coordinates"]
     path = "".join(_path(ring, frame, closed=True) for polygon in polygons for ring in polygon)
-    return f'<path class="zone" d="{path}"><title class="zoned">{escape(str(properties.get("name") or "zone"))}</title></path>'
+    name = escape(str(properties.get("name") or "zone"))
+    return f'<path class="zone" d="{path}"><title class="zoned">{name}</title></path>'
 
 
 def _names(ground: Ground, frame: Frame) -> list[str]:
@@ -268,7 +270,8 @@ def _bar(frame: Frame) -> str:
     long, down = round_length / frame.metres, frame.height - 26
     return (
         f'<g class="scale" data-metres="{frame.metres:.6g}"><path class="bar" d="M{WIDTH - 14:g} {down - 6:.0f}v6'
-        f'h{-long:.1f}v-6"/><text class="length" x="{WIDTH - 18:g}" y="{down - 6:.0f}">{length(round_length)}</text></g>'
+        f'h{-long:.1f}v-6"/><text class="length" x="{WIDTH - 18:g}" y="{down - 6:.0f}">{length(round_length)}'
+        "</text></g>"
     )
 
 

@@ -1,6 +1,6 @@
 // What it costs, before it is paid: one level alone, chosen on made-up rows, or several levels of the data to choose by.
 import { api } from "../api.js";
-import { attempt, byId, h, problem } from "../dom.js";
+import { attempt, byId, h, problem, wordsOf } from "../dom.js";
 import { statedOf } from "../store.js";
 import { amount, count, inWords } from "../words.js";
 
@@ -52,7 +52,7 @@ export function startPrice(store, { looked, rehearse }) {
       h("h2", { className: "title", id: "rehearsal-title" }, "A rehearsal"),
       h("p", {}, server.rehearsal ? `Nothing of your data has been read. This is “${server.rehearsal}”, a public file. Find the level you want, then pay for it alone.`
         : "Nothing of your data has been read: these rows are made up, within the same bounds. Find the level you want, then pay for it alone."),
-      !server.rehearsal && h("div", { className: "row" }, h("label", { for: "rows" }, "About how many rows have you?"), size),
+      !server.rehearsal && h("div", { className: "row" }, h("label", { for: "rows" }, "About how many rows (records: trips, visits, people) have you?"), size),
       !server.rehearsal && h("p", { className: "hint" }, "A round number will do. It stays here and is not published."));
   }
 
@@ -122,7 +122,7 @@ export function startPrice(store, { looked, rehearse }) {
       dialog.close();
       const server = await attempt(() => api.state()); // the price may have changed meanwhile
       if (server) store.set({ server });
-      problem(error.message);
+      problem(wordsOf(error));
     }
   }
 

@@ -1,6 +1,6 @@
 // Publish: a last word about what will be written, then the files and the certificate.
 import { api } from "../api.js";
-import { byId, h, terms } from "../dom.js";
+import { byId, h, terms, wordsOf } from "../dom.js";
 import { amount, doubt, grade, percent } from "../words.js";
 import { ofPeople } from "./facts.js";
 
@@ -40,7 +40,7 @@ export function startPublish(store) {
       try {
         done(await api.publish({ level, k, objective, edges, name: name.value }));
       } catch (error) {
-        trouble.textContent = error.message;
+        trouble.textContent = wordsOf(error);
         go.disabled = false;
       }
     });
