@@ -14,6 +14,7 @@ from starlette.responses import FileResponse, Response
 from covey.published.report import POLICY
 from covey.studio import bodies
 from covey.studio.api_page import api_page
+from covey.studio.gazetteer import find_places
 from covey.studio.places import Asked
 from covey.studio.publications import TYPES
 from covey.studio.refusals import Json, Refusal
@@ -177,6 +178,12 @@ async def upload(request: Request, studio: Here, query: Annotated[bodies.UploadQ
     part = await studio.uploads.receive(query.name, request.stream(), how)
     taken = await run_in_threadpool(studio.uploads.keep, query.name, part, how, in_use=studio.data_in_use)
     return Json({"id": taken.id, "columns": list(taken.columns)}, status_code=201)
+
+
+@router.get("/api/gazetteer", tags=["data"])
+def gazetteer(name: Annotated[str, Query(min_length=2, max_length=80, description="How it begins.")]) -> Json:
+    """Places of a name and bounds around them, from a public list: where to look for the data, not where it is."""
+    return Json({"places": find_places(name)})
 
 
 @router.post("/api/open", tags=["data"])

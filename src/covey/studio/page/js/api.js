@@ -49,6 +49,7 @@ export const api = {
   publish: (body) => change("POST", "api/publish", body),
   publications: () => ask("api/publications"),
   ledger: () => ask("api/ledger"),
+  gazetteer: (name) => ask(`api/gazetteer?${query({ name })}`),
   open: (body) => change("POST", "api/open", body),
   upload: (file, how) =>
     ask(`api/uploads?${query({ name: file.name, ...how })}`, {
