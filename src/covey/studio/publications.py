@@ -18,6 +18,7 @@ import msgspec
 
 from covey.errors import DataError
 from covey.files import write_whole
+from covey.published.certificate import Certificate
 from covey.published.coreset.coreset import Coreset
 from covey.published.errors import Errors
 from covey.published.export import shapes
@@ -134,6 +135,12 @@ def complete(release: Release, coreset: Coreset, errors: Errors | None) -> Relea
         noise=coreset.noise,
     )
     return msgspec.structs.replace(release, coreset=points, errors=errors)
+
+
+def certified(certificate: Certificate, chosen: str) -> dict[str, Any]:
+    """What the page shows of a certificate right after publishing."""
+    amounts = {"epsilon": certificate.epsilon, "delta": certificate.delta}
+    return amounts | {"statement": certificate.statement, "chosen": chosen}
 
 
 def made_up_ground() -> Ground:

@@ -34,7 +34,7 @@ from covey.studio.ledger_page import ledger_page
 from covey.studio.owner import Owner
 from covey.studio.places import Asked
 from covey.studio.prices import How, certified_levels, how_chosen, levels_for, offers, price_of
-from covey.studio.publications import Publications, complete, made_up_ground
+from covey.studio.publications import Publications, certified, complete, made_up_ground
 from covey.studio.refusals import Refusal
 from covey.studio.rehearsal import Rehearsal
 from covey.studio.settings import MOST_K, USUAL_K, Settings
@@ -304,16 +304,7 @@ class Studio:
             zones=zones,
             ground=made_up_ground() if self.settings.demo and views.data is self._first else None,
         )
-        certificate = release.certificate
-        return {
-            **entry,
-            "certificate": {
-                "epsilon": certificate.epsilon,
-                "delta": certificate.delta,
-                "statement": certificate.statement,
-                "chosen": how.chosen,
-            },
-        }
+        return entry | {"certificate": certified(release.certificate, how.chosen)}
 
     def release(self, **asked: Any) -> bytes:
         """A release of its own for a program: charged, computed while the caller waits, one at a time."""
