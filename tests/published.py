@@ -222,13 +222,13 @@ def studio(town: Town, folder: Path, *, zones: Any = None, seed: int | None = No
         ).json()
         place = folder / "published" / made["id"]
         found += [
-            of_release(Release.load(place / "release.json")),
-            of_json("release.geojson", json.loads((place / "release.geojson").read_text())),
+            of_release(Release.load(place / "town-detailed.json")),
+            of_json("release.geojson", json.loads((place / "town-detailed.geojson").read_text())),
             of_json("publication.json", json.loads((place / "publication.json").read_text())),
-            of_report((place / "report.html").read_bytes()),
+            of_report((place / "town-detailed.html").read_bytes()),
         ]
         files = sorted(each.name for each in place.iterdir())
-        assert files == ["publication.json", "release.geojson", "release.json", "report.html"]
+        assert files == ["publication.json", *(f"town-detailed.{each}" for each in ("geojson", "html", "json"))]
     return joined(*found)
 
 

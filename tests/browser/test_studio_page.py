@@ -303,8 +303,10 @@ def test_publishing_writes_files_that_can_be_fetched_and_shows_the_certificate(p
     page.wait_for_selector("#certificate")
     assert "differentially private" in page.inner_text("#certificate")
     links = [link.get_attribute("href") for link in page.locator(".links a").all()]
-    assert {str(link).rpartition("/")[2] for link in links} == {"release.json", "release.geojson", "report.html"}
-    release = plain.ask(next(str(link) for link in links if str(link).endswith("release.json")))
+    assert [str(link).rpartition("/")[2] for link in links] == [
+        f"a-made-up-city-balanced.{each}" for each in ("html", "geojson", "json")
+    ]
+    release = plain.ask(str(links[2]))
     assert len(release["centres"]) == 5
     page.get_by_role("button", name="Done").click()
     page.click("#tab-ledger")

@@ -191,8 +191,9 @@ def served(environment: Environment) -> None:
     with subprocess.Popen(command, cwd=environment.folder, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
-            address = next(found.group() for line in process.stdout if (found := re.search(r"http://\S+", line)))
-            root = address.partition("?")[0].rstrip("/")
+            lines = (line for line in process.stdout if "For programs" in line)
+            address = next(found.group() for line in lines if (found := re.search(r"http://\S+", line)))
+            root = address.rstrip("/")
             for _ in range(600):
                 try:
                     page = urlopen(address, timeout=30).read().decode()

@@ -124,6 +124,10 @@ class CloseBody(Body):
     dataset: Name | None = None
 
 
+class LinkBody(Body):
+    """Nothing needs to be said of a link."""
+
+
 class ReleaseBody(Body):
     """A release of its own, charged with its epsilon."""
 

@@ -35,7 +35,7 @@ from covey.studio.owner import Owner
 from covey.studio.places import Asked
 from covey.studio.prices import How, certified_levels, how_chosen, levels_for, offers, price_of
 from covey.studio.profiles import profiled
-from covey.studio.publications import Publications, complete, files_of
+from covey.studio.publications import Publications, certified, complete, made_up_ground
 from covey.studio.refusals import Refusal, one_at_a_time
 from covey.studio.rehearsal import Rehearsal
 from covey.studio.settings import MOST_K, USUAL_K, Settings
@@ -290,29 +290,20 @@ class Studio:
         level, k, objective, edges = asked
         views = self.views_of(level)
         with self._lock:
-            how = self._how(views)
+            how, zones = self._how(views), None if self._zones is None else self._zones.document
         coreset = views.levels.coreset(level, **how._asdict())
         release = views.levels.release(level, k, objective=objective, edges=edges, **how._asdict())
-        release = complete(release, coreset, views.places.now(asked))
         entry = self.publications.add(
-            release,
+            complete(release, coreset, views.places.now(asked)),
             coreset,
             views.data,
             name=name,
             level=views.levels.levels[level].name,
             meaning=views.levels.meaning(level),
+            zones=zones,
+            ground=made_up_ground() if self.settings.demo and views.data is self._first else None,
         )
-        certificate = release.certificate
-        return {
-            **entry,
-            "files": files_of(entry["id"]),
-            "certificate": {
-                "epsilon": certificate.epsilon,
-                "delta": certificate.delta,
-                "statement": certificate.statement,
-                "chosen": how.chosen,
-            },
-        }
+        return entry | {"certificate": certified(release.certificate, how.chosen)}
 
     def release(self, **asked: Any) -> bytes:
         """A release of its own for a program: charged, computed while the caller waits, one at a time."""

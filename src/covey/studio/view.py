@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from covey.fit.slider import LevelSet
 from covey.published.certificate import factor_of
 from covey.published.levels.words import SLIDER, anyone
+from covey.published.page.picture import heaviest_first
 from covey.published.release import Release
-from covey.published.report import heaviest_first
 from covey.published.sentences import not_told, words_of
 from covey.studio.curve import Curves
 from covey.studio.data import Opened

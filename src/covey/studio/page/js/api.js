@@ -1,8 +1,12 @@
-// Requests to the studio's server. Every address is relative: the page lives below a secret path.
+// Requests to the studio's server. Every address is relative: the page lives below a path of this run.
+import { Told } from "./dom.js";
 
-export class Refused extends Error {
+const GONE = "The studio does not know this window any more: it was started again, or closed here. Open the link that it shows in its terminal.";
+
+export class Refused extends Told {
   constructor(status, body) {
-    super(body?.error?.message ?? `The studio answered ${status}.`);
+    const { parameter, message } = body?.error ?? {};
+    super(status === 403 && message?.includes("token") ? GONE : !message ? `The studio answered ${status}.` : parameter ? `${parameter}: ${message}` : message);
     this.status = status;
     this.parameter = body?.error?.parameter ?? null;
   }
@@ -14,7 +18,7 @@ async function ask(path, options = {}) {
     answer = await fetch(path, { credentials: "same-origin", ...options });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Error("The studio does not answer. Is `covey studio` still running?");
+    throw new Told("The studio does not answer. Is `covey studio` still running?");
   }
   const body = await answer.json().catch(() => null);
   if (!answer.ok) throw new Refused(answer.status, body);
@@ -47,6 +51,7 @@ export const api = {
   publish: (body) => change("POST", "api/publish", body),
   publications: () => ask("api/publications"),
   ledger: () => ask("api/ledger"),
+  gazetteer: (name) => ask(`api/gazetteer?${query({ name })}`),
   open: (body) => change("POST", "api/open", body),
   upload: (file, how) =>
     ask(`api/uploads?${query({ name: file.name, ...how })}`, {

@@ -27,7 +27,7 @@ async function start() {
   const zones = startZones(store);
   const compare = startCompare(store);
   const ledger = startLedger();
-  const open = startOpen(opened);
+  const open = startOpen(store, stage, opened);
   const price = startPrice(store, { looked: () => slide(false), rehearse: () => slide(true) });
   startCurve(store);
   startOwner(store);

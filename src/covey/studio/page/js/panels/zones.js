@@ -1,6 +1,6 @@
 // Zones: public regions with a stricter level. They are drawn, typed or uploaded before the look and stand still after it.
 import { api } from "../api.js";
-import { attempt, byId, h, problem } from "../dom.js";
+import { attempt, byId, h, problem, wordsOf } from "../dom.js";
 import { polygons } from "../projection.js";
 import { amount } from "../words.js";
 import { boxForm, modeButton } from "./shapes.js";
@@ -34,7 +34,7 @@ export function startZones(store) {
       const server = error.status === 409 ? await attempt(() => api.state()) : null; // another window was first
       if (server) store.set({ server });
       else show();
-      problem(error.message);
+      problem(wordsOf(error));
     }
   }
 
