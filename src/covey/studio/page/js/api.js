@@ -41,6 +41,7 @@ export const api = {
   ownerCentres: (k) => ask(`api/owner/centres?${query({ k })}`),
   setZones: (zones, revision) => change("PUT", `api/zones?${query({ revision })}`, zones),
   clearZones: (revision) => change("DELETE", `api/zones?${query({ revision })}`),
+  sites: (body) => change("POST", "api/sites", body),
   alternatives: (body) => change("POST", "api/alternatives", body),
   publish: (body) => change("POST", "api/publish", body),
   publications: () => ask("api/publications"),
