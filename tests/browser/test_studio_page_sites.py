@@ -1,5 +1,6 @@
 # ruff: noqa: E402
-"""Sites on the studio's page: searched for, dragged, deleted, taken back; and the address that brings a view back."""
+"""What is placed on the studio's map: sites that are searched for, dragged, deleted and taken back, zones around the
+places of a file, corners that drag; and the address that brings a view back."""
 
 from __future__ import annotations
 
@@ -145,3 +146,47 @@ def test_a_corner_of_a_forbidden_region_drags_as_do_those_of_a_shape_that_is_bei
     assert kept()[1:3] == ring[1:3].tolist()
     page.click("#panel-compare-undo")
     watched.until(lambda: np.allclose(kept(), ring))
+
+
+SCHOOLS = b'name;lon;lat\n"Rose; and Lily";0,01;0,02\nPoplar;-0,05;0,01\nSomewhere;;\n'
+
+
+def test_places_of_a_file_become_a_zone_whose_share_is_told_before_paying(fresh: Served, visit: Opener) -> None:
+    watched = visit(fresh)
+    watched.address += "#tab=zones"
+    page = watched.open()
+    watched.drawn(level=2)
+    page.set_input_files("#zone-file", {"name": "schools.csv", "mimeType": "text/csv", "buffer": SCHOOLS})
+    form = page.locator("#zone-import")
+    assert "schools: 2 places." in form.inner_text()
+    assert "1 more in the file has no place" in form.inner_text()
+    assert "of the rows inside 16.2% would be kept on this level alone" in form.inner_text().lower()
+    page.fill("#zone-buffer", "500")
+    page.click("#zone-add")
+    watched.drawn(zones=1)
+    zones = lambda: (fresh.ask("api/state")["zones"] or {"features": []})["features"]  # noqa: E731
+    (zone,) = zones()
+    assert zone["properties"]["name"] == "schools: 2 places, 500 m"
+    middles = [np.mean(rings[0][:-1], axis=0) for rings in zone["geometry"]["coordinates"]]
+    assert np.allclose(middles, [[0.01, 0.02], [-0.05, 0.01]], atol=1e-6)
+    assert fresh.ask("api/ledger")["entries"] == []
+    page.click("#panel-zones-undo")
+    watched.drawn(zones=0)
+    page.click("#zone-box summary")
+    page.click("#zone-box button")
+    watched.drawn(zones=1)
+    before = np.array(zones()[0]["geometry"]["coordinates"][0])
+    frame = page.locator("#overlay").bounding_box()
+    scale = min((frame["width"] - 110) / 0.32, (frame["height"] - 68) / 0.20)
+    across, down = 76 + (frame["width"] - 110) / 2, 20 + (frame["height"] - 68) / 2  # the middle of the bounds
+    corner = ((across + scale * before[2, 0]) / frame["width"], (down - scale * before[2, 1]) / frame["height"])
+    drag(watched, corner, (corner[0] + 0.1, corner[1] - 0.1))
+    watched.until(lambda: zones()[0]["geometry"]["coordinates"][0][2][0] > before[2, 0] + 0.01)
+    after = np.array(zones()[0]["geometry"]["coordinates"][0])
+    assert np.allclose(after[[0, 1, 3, 4]], before[[0, 1, 3, 4]])
+    drag(watched, (corner[0] + 0.1, corner[1] - 0.1), (0.2, 0.48))  # across the other side: refused, and back it goes
+    page.locator("#problem").get_by_text("crosses").wait_for()
+    assert np.allclose(zones()[0]["geometry"]["coordinates"][0], after)
+    watched.errors = [error for error in watched.errors if "422" not in error]  # the refusal that this test is about
+    page.click("#panel-zones-undo")
+    watched.until(lambda: np.allclose(zones()[0]["geometry"]["coordinates"][0], before))

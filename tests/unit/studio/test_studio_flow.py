@@ -414,6 +414,27 @@ def test_zones_that_make_no_sense_are_refused(tmp_path_factory, zones):
     assert studio.get("api/state").json()["zones"] is None
 
 
+def test_a_zone_around_places_is_kept_as_the_polygons_that_it_stands_for(tmp_path):
+    studio = asking(tmp_path)
+    schools = [{"type": "Point", "coordinates": each} for each in ([-74.0, 40.8], [-73.95, 40.85])]
+    shape = {"type": "GeometryCollection", "geometries": schools}
+    zone = {"type": "Feature", "properties": {"epsilon": 0.1, "buffer_metres": 300}, "geometry": shape}
+    answer = studio.ask("PUT", "api/zones", json={"type": "FeatureCollection", "features": [zone]})
+    (kept,) = answer.json()["zones"]["features"]
+    assert kept["properties"] == {"epsilon": 0.1}
+    assert kept["geometry"]["type"] == "MultiPolygon"
+    assert len(kept["geometry"]["coordinates"]) == 2
+    assert Region.read(kept).contains(np.array([[-74.0, 40.8 + 290 / 111_320], [-73.95, 40.85]])).all()
+
+
+def test_a_buffer_needs_a_map(tmp_path):
+    studio = asking(tmp_path, data=np.zeros((10, 2)), bounds=Box((0, 1), (0, 1)))
+    zone = {"type": "Feature", "properties": {"epsilon": 0.1, "buffer_metres": 3}, "geometry": {"type": "Point"}}
+    answer = studio.ask("PUT", "api/zones", json={"type": "FeatureCollection", "features": [zone]})
+    assert answer.status_code == 422
+    assert "needs longitude and latitude" in answer.text
+
+
 # --- the owner --------------------------------------------------------------------------------------------------------
 
 

@@ -1,10 +1,11 @@
 // What of the map can be dragged: sites of alternatives, corners of forbidden regions and, before the look, of zones.
 import { polygons } from "./projection.js";
 
-const MOST_CORNERS = 100; // of one ring: a coastline from a file has too many to be moved by hand
+const MOST_CORNERS = 100; // of one shape: a coastline from a file has too many to be moved by hand
 
 /** Rings are closed: their last position is the first one again, and moves with it. */
-const corners = (ring, about) => (ring.length > MOST_CORNERS + 1 ? [] : ring.slice(0, -1).map((position, corner) => ({ position, corner, ...about })));
+const corners = (ring, about) => ring.slice(0, -1).map((position, corner) => ({ position, corner, ...about }));
+const few = (handles) => (handles.length > MOST_CORNERS ? [] : handles);
 
 const moved = (ring, corner, position) => ring.map((each, i) => (i === corner || (corner === 0 && i === ring.length - 1) ? position : each));
 
@@ -13,10 +14,10 @@ export const zonesStand = ({ server }) => Boolean(server?.looked || server?.job?
 
 /** The corners that can be dragged on the tab that is open. */
 export function handlesOf(state) {
-  if (state.tab === "compare") return state.forbidden.flatMap(({ ring }, index) => corners(ring, { kind: "forbidden", index }));
+  if (state.tab === "compare") return state.forbidden.flatMap(({ ring }, index) => few(corners(ring, { kind: "forbidden", index })));
   if (state.tab !== "zones" || zonesStand(state)) return [];
   return (state.server?.zones?.features ?? []).flatMap(({ geometry }, index) =>
-    polygons(geometry).flatMap((rings, part) => rings.flatMap((ring, number) => corners(ring, { kind: "zone", index, part, number }))));
+    few(polygons(geometry).flatMap((rings, part) => rings.flatMap((ring, number) => corners(ring, { kind: "zone", index, part, number })))));
 }
 
 /** Whether a site can be dragged: of centres in more than two columns only two are on the map. */

@@ -3,11 +3,9 @@ import { api } from "../api.js";
 import { attempt, byId, h, problem, redraw } from "../dom.js";
 import { zonesStand } from "../handles.js";
 import { createHistory } from "../history.js";
-import { polygons } from "../projection.js";
 import { amount } from "../words.js";
 import { boxForm, modeButton } from "./shapes.js";
-
-const LARGEST_FILE = 1_000_000;
+import { zoneFile } from "./zonefile.js";
 
 export function startZones(store) {
   const panel = byId("panel-zones");
@@ -27,7 +25,7 @@ export function startZones(store) {
     type: "Feature", properties: { name, epsilon: stricter()[0].epsilon }, geometry: { type: "Polygon", coordinates: [ring] },
   });
 
-  /** Sends the whole list; what the server took is what the map shows. */
+  /** Sends the whole list; what the server took is what the map shows. Gives back whether it did. */
   async function save(next, { back = false } = {}) {
     const { revision } = store.get().server;
     const before = taken?.features ?? [];
@@ -36,39 +34,19 @@ export function startZones(store) {
       problem(null);
       store.set({ server: await send() });
       if (!back) history.remember(before);
+      return true;
     } catch (error) {
       const server = error.status === 409 ? await attempt(() => api.state()) : null; // another window was first
       if (server) store.set({ server });
       else store.set({ server: { ...store.get().server, zones: taken } }); // as before
       problem(error.message);
+      return false;
     }
   }
 
   const add = (ring) => save([...features(), feature(ring, `Zone ${features().length + 1}`)]);
   const replace = (index, properties) =>
     save(features().map((each, i) => (i === index ? { ...each, properties: { ...each.properties, ...properties } } : each)));
-
-  async function upload(event) {
-    const [file] = event.target.files;
-    event.target.value = "";
-    if (!file) return;
-    if (file.size > LARGEST_FILE) {
-      problem("This file is larger than a megabyte; simplify the regions first.");
-      return;
-    }
-    const document_ = await file.text().then(JSON.parse).catch(() => null);
-    const given = document_?.type === "FeatureCollection" ? document_.features : document_?.type === "Feature" ? [document_] : [];
-    const shapes = (Array.isArray(given) ? given : []).filter((each) => polygons(each?.geometry).length);
-    if (shapes.length === 0) {
-      problem("This file holds no polygons: it must be GeoJSON with Polygon or MultiPolygon features.");
-      return;
-    }
-    const start = features().length;
-    await save([...features(), ...shapes.map((each, i) => ({
-      type: "Feature", geometry: each.geometry,
-      properties: { name: each.properties?.name ?? `Zone ${start + i + 1}`, epsilon: each.properties?.epsilon ?? stricter()[0].epsilon },
-    }))]);
-  }
 
   function item({ properties }, index, fixed) {
     const options = stricter().map(({ name, epsilon }) => h("option", { value: String(epsilon), selected: epsilon === properties.epsilon }, name));
@@ -108,11 +86,15 @@ export function startZones(store) {
   function build() {
     const { data } = store.get().server;
     if (!data) return;
+    const file = zoneFile({
+      geographic: data.geographic, first: () => features().length + 1, strictest: () => stricter()[0].epsilon, kept,
+      add: (zones) => save([...features(), ...zones]),
+    });
     tools.replaceChildren(
       h("div", { className: "buttons" },
         modeButton(store, "draw-zone", "Draw a zone", { kind: "polygon", what: "New zone", done: add }),
-        h("label", { className: "file" }, h("input", { type: "file", id: "zone-file", accept: ".geojson,.json,application/geo+json", "aria-label": "Upload zones as GeoJSON", onchange: upload }), h("span", { "aria-hidden": "true" }, "Upload GeoJSON")), history.button),
-      boxForm(data, "zone-box", "Type a box instead", add));
+        file.chooser, history.button),
+      file.slot, boxForm(data, "zone-box", "Type a box instead", add));
     panel.replaceChildren(
       h("div", { className: "items" }, h("h2", { className: "title" }, "Stricter places"),
         h("p", {}, "Around a home, a clinic or a school people may deserve more protection. Inside a zone each row is kept only by chance, so that it enjoys the stricter level."),
