@@ -169,9 +169,7 @@ class Zones:
 
 
 def _plain(region: Region | Box) -> Any:
-    if isinstance(region, Box):
-        return [region.columns, region.ranges]
-    return [edges.tolist() for edges in region.polygons]
+    return [region.columns, region.ranges] if isinstance(region, Box) else [each.tolist() for each in region.polygons]
 
 
 def _features(document: Mapping[str, Any]) -> list[Any]:
