@@ -37,7 +37,9 @@ def drag(watched: Watched, start: tuple[float, float], end: tuple[float, float])
 
 def places(page: Any, name: str) -> list[str]:
     """Where the sites of a set are, in the words of its list."""
-    found: list[str] = page.locator(f"[aria-label='Sites of {name}'] + .sites .number").all_text_contents()
+    found: list[str] = page.locator(
+        f"[aria-label='Move or delete sites of {name}'] + .sites .number"
+    ).all_text_contents()
     return found
 
 
@@ -87,7 +89,7 @@ def test_the_best_third_site_is_a_button_and_stays_outside_what_is_forbidden(loo
     stand = looked.ask("api/levels/4?k=2")["centres"]
     body = {"level": 4, "objective": "k-means", "fixed": stand}
     (free,) = looked.ask("api/sites", method="POST", body=body)["sites"]
-    page.get_by_label("Add to Private centres", exact=True).click()
+    page.get_by_label("Add here: Private centres", exact=True).click()
     page.click("#forbidden-box summary")
     ends = (free[0] - 0.01, free[0] + 0.01, free[1] - 0.01, free[1] + 0.01)
     for field, value in zip(page.locator("#forbidden-box input").all(), ends, strict=True):

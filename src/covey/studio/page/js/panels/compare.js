@@ -68,7 +68,7 @@ export function startCompare(store) {
       h("div", { className: "row" },
         h("span", { className: "hint" }, set.sites.length === 1 ? "1 site" : `${set.sites.length} sites`),
         h("span", { className: "buttons" },
-          !set.full && h("button", { type: "button", className: "small", "aria-pressed": String(active), "aria-label": `Add to ${set.name}`, onclick: () => store.set({ activeSet: index }) }, active ? "Adding here" : "Add here"))),
+          !set.full && h("button", { type: "button", className: "small", "aria-pressed": String(active), "aria-label": `${active ? "Adding" : "Add"} here: ${set.name}`, onclick: () => store.set({ activeSet: index }) }, active ? "Adding here" : "Add here"))),
       set.sites.length > 0 && !set.full && siteList(set, index));
   }
 
@@ -78,7 +78,7 @@ export function startCompare(store) {
     const about = (number) => `site ${number + 1} of ${set.name}`;
     const move = (number) => ({ kind: "spot", what: `Site ${number + 1}`, place: (to) => { store.set({ mode: null }); change(index, { sites: set.sites.map((each, i) => (i === number ? to : each)) }); } });
     const fold = h("details", { className: "fine", open: unfolded.has(set.name), ontoggle: () => (fold.open ? unfolded.add(set.name) : unfolded.delete(set.name)) },
-      h("summary", { "aria-label": `Sites of ${set.name}` }, "Move or delete sites"),
+      h("summary", { "aria-label": `Move or delete sites of ${set.name}` }, "Move or delete sites"),
       h("ol", { className: "sites" }, ...set.sites.map((site, number) => h("li", {}, h("div", { className: "row" }, h("span", { className: "number" }, place(site, data)),
         h("span", { className: "buttons" },
           h("button", { type: "button", className: "quiet small", "aria-label": `Move ${about(number)}`, onclick: () => store.set({ mode: move(number) }) }, "Move"),
