@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_sensitivity import assert_within, coordinates, exact, unit_domain
 
+from covey.errors import ParameterError
 from covey.public import Neighbours
 from covey.queries.scores import MASS, SoftRings
 
@@ -56,6 +57,32 @@ def test_both_bounds_are_attained(objective):
     assert np.abs(one).sum() == query.sensitivity(ADD).l1 == 2 * MASS
     assert np.abs(other - one).sum() == query.sensitivity(REPLACE).l1 == 4 * MASS
     assert np.abs(one).max() == query.sensitivity(ADD).linf
+    added, replaced = query.sensitivity(ADD), query.sensitivity(REPLACE)
+    assert (added.l2_squared, added.coordinates, added.monotone) == (2 * MASS**2, 4, True)
+    assert (replaced.l2_squared, replaced.coordinates, replaced.monotone) == (4 * MASS**2, 8, False)
+
+
+@KINDS
+def test_knots_halve_the_squared_distance_with_every_second_one_from_the_farthest_place(objective):
+    query = SoftRings([[[0, 0]]], unit_domain(2, ball=False), objective=objective)
+    [knots] = query.knots
+    assert knots[0] == 0
+    assert math.isclose(
+        query.told(knots)[-1],
+        2 * query.domain.limit**2 if objective == "k-means" else 2**0.5 * query.domain.limit,
+        rel_tol=1e-3,
+    )
+    power = 2 if objective == "k-means" else 4
+    np.testing.assert_allclose((knots[-1:-8:-1] / knots[-2:-9:-1]) ** power, 2.0, rtol=1e-3)
+
+
+def test_what_is_no_set_of_points_of_the_domain_is_refused():
+    domain = unit_domain(2, ball=False)
+    for sets in ([], [[[0, 0]]] * 100, [[[0, 0, 0]]], [np.zeros((0, 2))]):
+        with pytest.raises(ParameterError, match="centres"):
+            SoftRings(sets, domain)
+    with pytest.raises(ParameterError, match="within"):
+        SoftRings([[[0, 0]]], domain, breaks=[1e-9])
 
 
 @KINDS

@@ -151,6 +151,19 @@ def blocki21(**options: Any) -> None:
     redo(PAPER, **options)
 
 
+def hard(*, data: str | None, quick: bool, out: str) -> None:
+    """What is hard, after an option that has no meaning there was refused."""
+    from covey.bench.hard.run import HOURS, PAPER
+
+    context = click.get_current_context()
+    for name in ("systems", "names", "levels", "runs", "delta", "objective", "param", "keep"):
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError("--suite hard is run as it is: only --data, --quick and --out are for it")
+    if not quick:
+        click.echo(HOURS)
+    redo(PAPER, data=data, quick=quick, out=out)
+
+
 @bench.command()
 @click.option(
     "--system",
@@ -160,6 +173,13 @@ def blocki21(**options: Any) -> None:
     show_default=True,
     metavar="SYSTEM",
     help="covey:ALGORITHM, diffprivlib, sklearn, or M:F, function F of module M. Repeatable.",
+)
+@click.option(
+    "--suite",
+    type=click.Choice(["usual", "hard"]),
+    default="usual",
+    show_default=True,
+    help="hard: `auto` on what is hard, as it is; of the options only --data, --quick and --out are for it.",
 )
 @click.option("--sets", "names", default="", metavar="NAMES", help="Data sets, separated by commas; all by default.")
 @click.option("--eps", "levels", default="", metavar="LIST", help="Values of ε: 0.1,0.5,1,2 by default.")
@@ -180,6 +200,7 @@ def blocki21(**options: Any) -> None:
 def utility(
     *,
     systems: tuple[str, ...],
+    suite: str,
     names: str,
     levels: str,
     runs: int | None,
@@ -194,6 +215,9 @@ def utility(
     """Cost relative to ordinary k-means on public sets, next to the peers. SYSTEM is covey:ALGORITHM, diffprivlib,
     sklearn, or MODULE:FUNCTION, a function(X, k, epsilon, delta, bounds) -> centres; repeatable. Interrupt it at any
     time; the next call goes on."""
+    if suite == "hard":
+        hard(data=data, quick=quick, out=out)
+        return
     from covey.bench.utility.run import Request, run
     from covey.cli.options import read_params
     from covey.terminal import progress_bar

@@ -97,9 +97,8 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         return lines
 
     def _own_words(self) -> list[str]:
-        zones, choice = self.parameters.get("zones"), self.parameters.get("choice")
-        given = [each.get("epsilon") for each in zones if isinstance(each, dict)] if isinstance(zones, list) else []
-        amounts = [float(each) for each in given if isinstance(each, int | float) and each < self.epsilon]
+        choice = self.parameters.get("choice")
+        amounts = [each for each in self._epsilons("zones") if each < self.epsilon]
         lines = []
         if amounts:
             told = ", ".join(in_full(each) for each in sorted(set(amounts)))
@@ -113,10 +112,16 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
             lines.append(f"the range of {names} was found privately, and is covered by this epsilon")
         if isinstance(by := self.parameters.get("algorithm_by"), str):
             lines.append(f"the algorithm is that of {by}, not one of Covey's: that it keeps the promise is on trust")
-        if isinstance(earlier := self.parameters.get("centres_of"), list):
-            cost = " and ".join(in_full(each["epsilon"]) for each in earlier if isinstance(each, dict))
+        if earlier := self._epsilons("centres_of"):
+            cost = " and ".join(map(in_full, earlier))
             lines.append(f"the centres were released before, with epsilon = {cost}, and that adds to this")
         return [*lines, choice] if isinstance(choice, str) else lines
+
+    def _epsilons(self, name: str) -> list[float]:
+        """Of a list of documents among the parameters; what is no number there, as in a damaged file, is left out."""
+        given = self.parameters.get(name)
+        found = [each.get("epsilon") for each in given if isinstance(each, dict)] if isinstance(given, list) else []
+        return [float(each) for each in found if isinstance(each, int | float)]
 
     @property
     def statement(self) -> str:

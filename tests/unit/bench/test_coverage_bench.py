@@ -32,7 +32,7 @@ def test_the_quick_version_says_how_long_it_takes_writes_everything_and_goes_on(
     first = CliRunner().invoke(cli, [*call, "--fits", "2"])
     assert first.exit_code == 0, first.output
     assert "CPU hours are left" in first.output
-    tables = {"sizes", "costs", "differences", "doubt", "places", "excess", "beyond", "balls", "times"}
+    tables = {"sizes", "costs", "differences", "ways", "doubt", "places", "excess", "beyond", "balls", "times"}
     wanted = {"results.json", "bars.md", "coverage.png", *(f"{name}.csv" for name in tables)}
     assert {each.name for each in tmp_path.iterdir()} == {*wanted, "tasks.jsonl"}
     results = json.loads((tmp_path / "results.json").read_text())
@@ -130,6 +130,17 @@ def test_a_difference_is_judged_by_what_both_sets_of_sites_truly_cost():
     assert abs(off) <= wide < 0.5
     wrong = {"k-means": (true["k-means"][0] + 1_000, true["k-means"][1])}
     assert measure.of_differences(Coreset.of(release), sites, others, wrong)["difference_means"][0] == 0
+
+
+def test_a_way_is_judged_by_the_mean_of_what_rows_truly_walk():
+    rows = public_rng(3).uniform(-1, 1, (2_000, 2))
+    release = fit(rows, k=2, epsilon=5.0, bounds=(-1, 1), algorithm_params={"keep_synopsis": True}, random_state=1)
+    site = np.array([[0.0, 0.0]])
+    true = {each: (cost(rows, np.ones(len(rows)), site, each),) for each in ("k-means", "k-median")}
+    for held, ratio, wide in measure.of_ways(Coreset.of(release), site, true, len(rows)).values():
+        assert held == 1
+        assert abs(ratio - 1) <= wide < 0.2
+    assert measure.of_ways(Coreset.of(release), site, true, 2 * len(rows))["way_median"][0] == 0
 
 
 def test_sizes_are_judged_by_the_rows_nearest_to_each_centre():

@@ -3,7 +3,7 @@
 from dataclasses import FrozenInstanceError, fields
 from fractions import Fraction
 from itertools import product
-from math import exp
+from math import exp, isclose
 
 import numpy as np
 import pytest
@@ -272,3 +272,10 @@ def test_thresholds_do_not_depend_on_how_the_fraction_is_written():
     assert smallest_threshold(inverse_scale=Fraction(2, 4), **arguments) == smallest_threshold(
         inverse_scale=Fraction(1, 2), **arguments
     )
+
+
+def test_a_threshold_pays_for_a_noisy_count_that_wraps_around():
+    """Of noise of scale 2^60, about e^-8 of the draws leave int64 below and come back above."""
+    asked = {"inverse_scale": Fraction(1, 2**60), "delta": Fraction(1, 10), "linf": 1, "coordinates": 2}
+    shown = exp(-(smallest_threshold(**asked) - 1) / 2**60)
+    assert isclose(2 * (shown + exp(-8)), 0.2, rel_tol=1e-9)

@@ -143,6 +143,16 @@ def test_a_zip_holds_one_table(tmp_path):
             open_file(save_zip(tmp_path, **members))
 
 
+def test_a_member_without_a_name_is_refused_like_any_damage(tmp_path):
+    path = save_zip(tmp_path, rows_csv="a,b\n1,2\n")
+    content = bytearray(path.read_bytes())
+    central = content.index(b"PK\x01\x02")
+    content[central + 46] = 0  # the first letter of its name: nothing is left of it
+    path.write_bytes(content)
+    with pytest.raises(DataError):
+        open_file(path)
+
+
 def test_a_declared_format_is_unpacked_and_split_as_its_ending_would_be(tmp_path):
     with zipfile.ZipFile(tmp_path / "rows", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("rows.csv", "x,y\n1,2\n")

@@ -207,3 +207,10 @@ def test_a_release_that_is_not_utf8_is_a_damaged_one():
     content = fit(ROWS, k=2, epsilon=1, bounds=(0, 1)).to_json()
     with pytest.raises(FormatError):
         Release.from_json(content.replace(b"one row", b"one\xffrow"))
+
+
+def test_what_earlier_centres_cost_is_said_and_damage_there_is_passed_over():
+    earlier = [{"epsilon": 0.5, "delta": 0.0}, {"epsilon": None}, {}, 3, {"epsilon": 2}]
+    told = certificate(parameters={"centres_of": earlier, "zones": [{"epsilon": "x"}]}).statement
+    assert "The centres were released before, with epsilon = 0.5 and 2, and that adds to this." in told
+    assert "released before" not in certificate(parameters={"centres_of": [{"epsilon": []}]}).statement

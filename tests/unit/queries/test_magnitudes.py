@@ -58,7 +58,15 @@ def test_bits_are_the_row_itself_but_for_nan_and_minus_zero():
     assert to_block(other, RAW).rows.tolist() == to_block(np.array([[0.0, np.nan]] * 2), RAW).rows.tolist()
 
 
+def test_every_column_can_be_asked_for():
+    block = to_block(np.array([[3.0, 3.0], [-1.0, 100.0]]), RAW)
+    for column, expected in enumerate(([place(3.0)] * 2, [place(-1.0), place(100.0)])):
+        out = np.zeros(2 * STEPS + 1, dtype=np.int64)
+        Magnitudes(RAW, column).accumulate(block.rows, out)
+        assert np.repeat(np.arange(len(out)), out).tolist() == expected
+
+
 def test_it_is_asked_of_rows_without_bounds_alone():
-    for domain, column in ((Domain((0.0,), (1.0,)), 0), (RAW, 2)):
+    for domain, column in ((Domain((0.0,), (1.0,)), 0), (RAW, 2), (RAW, -1)):
         with pytest.raises(ParameterError, match="without bounds"):
             Magnitudes(domain, column)  # type: ignore[arg-type]

@@ -130,6 +130,15 @@ BARS = (
         where=_shown,
     ),
     Bar(
+        what="how far rows are on average, 90%",
+        bar=f".85 to .99 wherever it is told ({ENOUGH} times or more)",
+        table="ways",
+        number=lambda row: row["held"],
+        low=0.85,
+        high=0.99,
+        where=_shown,
+    ),
+    Bar(
         what="places, 90%",
         bar="≥ .87 given that the cluster was found",
         table="places",
@@ -195,7 +204,7 @@ BARS = (
 def judge(tables: Tables) -> list[Row]:
     """Every bar, in the order of the table, with what misses it."""
     verdicts = [bar.judged(tables) for bar in BARS]
-    verdicts.insert(7, _phantoms(tables["doubt"]))
+    verdicts.insert(8, _phantoms(tables["doubt"]))
     return verdicts
 
 

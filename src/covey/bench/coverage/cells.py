@@ -10,6 +10,7 @@ import numpy as np
 from covey.bench.harness import Found, Row
 
 COSTS = ("own_means", "own_median", "sites_means", "sites_median")
+WAYS = ("way_means", "way_median")
 Fits = list[dict[str, Any]]
 
 
@@ -18,7 +19,8 @@ def tables_of(found: Found) -> dict[str, list[Row]]:
     fits, reruns, balls = (by_cell(found[figure]) for figure in ("fits", "reruns", "balls"))
     return {
         "sizes": [{**cell, **sizes(own, cell["k"])} for cell, own in fits if "sizes_held" in own[0]],
-        "costs": [{**cell, **row} for cell, own in fits if "ratio" not in own[0] for row in costs(own)],
+        "costs": [{**cell, **row} for cell, own in fits if "ratio" not in own[0] for row in costs(own, COSTS)],
+        "ways": [{**cell, **row} for cell, own in fits if "ratio" not in own[0] for row in costs(own, WAYS)],
         "differences": [{**cell, **row} for cell, own in fits if "ratio" not in own[0] for row in differences(own)],
         "doubt": [{**cell, **doubt(own)} for cell, own in fits if "phantoms" in own[0]],
         "places": [{**cell, **places(own)} for cell, own in reruns],
@@ -68,10 +70,10 @@ def sizes(fits: Fits, k: int) -> Row:
     }
 
 
-def costs(fits: Fits) -> list[Row]:
+def costs(fits: Fits, names: Sequence[str]) -> list[Row]:
     """A row for each pair of centres and objective; `told` is the part of the fits that show a number."""
     rows = []
-    for name in COSTS:
+    for name in names:
         told = [each[name] for each in fits if name in each]
         whose, objective = name.split("_")
         row: Row = {"centres": whose, "objective": f"k-{objective}", "told": len(told) / len(fits)}

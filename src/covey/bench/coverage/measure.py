@@ -61,9 +61,7 @@ def of_costs(release: Release, coreset: Coreset, sites: Floats, rows: Floats, la
     return found
 
 
-def of_differences(
-    coreset: Coreset, sites: Floats, others: Floats, true: dict[Objective, tuple[float, ...]]
-) -> Numbers:
+def of_differences(coreset: Coreset, sites: Floats, others: Floats, true: SiteCosts) -> Numbers:
     """By how much some sites cost more than others, by both objectives: whether it holds, and how wide it is.
 
     true : what both cost. Half-widths are parts of what the sites cost.
@@ -79,6 +77,17 @@ def of_differences(
                 (told.cost - one + other) / max(one, 1e-300),
                 wide,
             ]
+    return found
+
+
+def of_ways(coreset: Coreset, sites: Floats, true: SiteCosts, n: int) -> Numbers:
+    """How far rows are from their sites on average, by both objectives, like costs. true : what the sites cost."""
+    found: Numbers = {}
+    for objective, (one, *_) in true.items():
+        told = coreset.mean_way(sites, objective=objective)
+        if told is not None:
+            way = (one / n) ** 0.5 if objective == "k-means" else one / n
+            found |= _told(f"way_{objective.removeprefix('k-')}", told, way)
     return found
 
 

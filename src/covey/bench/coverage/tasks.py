@@ -88,7 +88,8 @@ def sizes_and_costs(cell: Cell, seed: int, *, timed: bool) -> Numbers:
         return found | {"flagged": int(flagged(release))} | measure.of_bracket(coreset, centres, rows, "k-means")
     sites, others = (sites_of(what, cell.set, cell.k, rows.shape[1]) for what in SITES)
     found |= measure.of_costs(release, coreset, sites, rows, label)
-    found |= measure.of_differences(coreset, sites, others, site_costs(cell.set, cell.n, cell.k, cell.data))
+    true = site_costs(cell.set, cell.n, cell.k, cell.data)
+    found |= measure.of_differences(coreset, sites, others, true) | measure.of_ways(coreset, sites, true, len(rows))
     return found | measure.of_doubt(release, boxes, rows) | (measure.spent(boxes, centres) if timed else {})
 
 

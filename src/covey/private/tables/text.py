@@ -45,9 +45,7 @@ def _unpacked(path: Path, ending: str) -> Any:
 def _only_member(path: Path) -> Any:
     """The text of the one file in a zip; folders, and what macOS adds, do not count."""
     with zipfile.ZipFile(path) as archive:  # closed with the member
-        listed = [
-            each for each in archive.infolist() if not each.is_dir() and not each.filename.startswith("__MACOSX/")
-        ]
+        listed = [each for each in archive.infolist() if not _beside(each.filename)]
         if len(listed) != 1:
             raise DataError(f"data: {str(path)!r} must hold one file, a CSV; it holds {len(listed)}")
         if Path(listed[0].filename).suffix.lower() not in ("", *MEMBERS):  # pandas gives it no ending
@@ -58,6 +56,11 @@ def _only_member(path: Path) -> Any:
             return archive.open(listed[0])
         except NotImplementedError:
             raise DataError(f"data: {str(path)!r} is packed in a way that Python does not know; unpack it") from None
+
+
+def _beside(name: str) -> bool:
+    """Whether a member is no file of its own. A damaged zip may have one without a name, at which `is_dir` fails."""
+    return name.endswith("/") or name.startswith("__MACOSX/")
 
 
 class Transcoded(io.RawIOBase):
