@@ -296,6 +296,22 @@ def timing() -> str:
     return markdown_table(["pair", "middle time", "advantage", "by chance, up to"], rows)
 
 
+def studio_page() -> str:
+    """From the slider's event to the paint, on a large screen."""
+    kept = results("studio_4k.json")
+    moves = {
+        "the slider, to the next level": "slider_to_neighbour_s",
+        "the slider, in leaps": "slider_in_leaps_s",
+        "another number of centres": "number_of_centres_s",
+    }
+    rows = [[name, f"{kept[key]['median']:.2f} s", f"{kept[key]['largest']:.2f} s"] for name, key in moves.items()]
+    machine = (
+        f"{kept['rows']:,} rows on a screen of 3840 x 2160 pixels, drawn in software by Chromium on "
+        f"{kept['machine']['cores']} cores that were busy with other work (load {kept['machine']['load']:.0f})."
+    )
+    return markdown_table(["from the input to the paint", "middle", "largest"], rows) + "\n\n" + machine
+
+
 # --- sites, groups, papers --------------------------------------------------------------------------------------------
 
 
@@ -418,6 +434,7 @@ VIEWS: dict[str, Callable[[], str]] = {
     "bounds-ranges": bounds_ranges,
     "bounds-fits": bounds_fits,
     "bounds-sentence": bounds_sentence,
+    "studio-page": studio_page,
     "zones": zones,
     "utility": utility,
     "utility-sentence": utility_sentence,

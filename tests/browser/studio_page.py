@@ -46,6 +46,9 @@ PEOPLE = 20_000
 PATIENCE = 100_000  # milliseconds, on a machine that is busy with other tests
 
 
+AXE = Path(__file__).resolve().parents[2] / "build" / "axe" / "axe.min.js"  # see scripts/studio_assets.py
+
+
 def has_map() -> bool:
     """Whether `make studio-assets` has been run."""
     return "assets/maplibre/maplibre-gl.mjs" in page_files()

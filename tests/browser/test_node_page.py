@@ -241,6 +241,11 @@ def test_what_a_file_holds_is_never_markup(node: Node) -> None:
         ("#zone-file", json.dumps({**zone("a", 0.1, 0, 1), "properties": {}}).encode(), "property epsilon"),
         (
             "#zone-file",
+            json.dumps({**zone("a", 0.1, 0, 1), "properties": {"epsilon": 0.1, "buffer_metres": 5}}).encode(),
+            "knows no buffer_metres",
+        ),
+        (
+            "#zone-file",
             b'{"type": "Feature", "properties": {"epsilon": 1}, "geometry": {"type": "Polygon", "coordinates": '
             b"[[[0, 0], [1, 1], [1, 0], [0, 1]]]}}",
             "crosses or touches itself",

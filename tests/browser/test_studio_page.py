@@ -253,6 +253,7 @@ def test_zones_come_from_a_typed_box_or_a_file_and_a_wrong_file_is_refused_in_wo
     }
     send = lambda content: {"name": "zones.geojson", "mimeType": "application/json", "buffer": content}  # noqa: E731
     page.set_input_files("#zone-file", send(json.dumps(document).encode()))
+    page.click("#zone-add")
     watched.drawn(zones=2)
     assert fresh.ask("api/state")["zones"]["features"][1]["properties"]["name"] == "Clinic"
     page.set_input_files("#zone-file", send(b"not json"))

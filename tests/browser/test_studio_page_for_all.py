@@ -15,7 +15,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed: 
 
 pytest.register_assert_rewrite("studio_page")
 
-from studio_page import CHROMIUM, Opener, Served, has_map, serving, share_of
+from studio_page import AXE, CHROMIUM, Opener, Served, has_map, serving, share_of
 
 from covey import Box
 from covey.cli.demo import make_city
@@ -195,3 +195,39 @@ def test_the_map_is_drawn_moves_with_its_buttons_and_answers_the_pointer(looked:
     page.click("#zoom-fit")
     watched.until(lambda: page.inner_text(".maplibregl-ctrl-scale") == scale)
     watched.tip_at(0.5, 0.47, "noisy")  # the old town
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not there (npm was missing when `make studio-assets` ran)")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_the_main_states_of_the_page(plain: Served, visit: Opener, scheme: str) -> None:
+    watched = visit(plain, color_scheme=scheme, reduced_motion="reduce", bypass_csp=True)
+    page = watched.open()
+    watched.drawn(level=2, dark=str(scheme == "dark").lower())
+    page.evaluate(AXE.read_text())
+
+    def violations(state: str) -> None:
+        found = page.evaluate("() => axe.run(document, { resultTypes: ['violations'] })")
+        assert [(state, each["id"], each["nodes"][0]["html"]) for each in found["violations"]] == []
+
+    page.click("#centre-details summary")
+    violations("look")
+    page.click("#tab-zones")
+    violations("zones")
+    page.click("#tab-compare")
+    page.click("#take-centres")
+    page.click("#find-sites")
+    page.locator("#compare-table").get_by_text("and 1 more").wait_for()
+    page.click("#panel-compare summary:has-text('Move or delete')")
+    violations("compare")
+    page.click("#tab-ledger")
+    page.locator("#ledger-table").wait_for()
+    violations("ledger")
+    page.click("#tab-look")
+    page.click("#publish")
+    page.wait_for_selector("dialog[open]")
+    violations("publish")
+    page.keyboard.press("Escape")
+    page.click("#rehearse-again")
+    watched.drawn(rehearsing="true")
+    page.click("#several summary")
+    violations("rehearsal")

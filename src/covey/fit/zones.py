@@ -23,6 +23,7 @@ from covey.errors import FormatError, ParameterError
 from covey.events import exactly, float_at_least
 from covey.fit.witness import find_rows
 from covey.geo.areas import Area, Regions, check_world
+from covey.geo.buffers import buffered
 from covey.geo.geojson import Region, find_axes, read_json
 from covey.geo.rates import ZoneRates
 from covey.noise.coins import Probability, exp_bounds
@@ -101,7 +102,8 @@ class Zones:
         ----------
         source : dict, str, path, list of pairs, or Zones
             In GeoJSON every Feature is a zone: a Polygon or MultiPolygon with a property "epsilon", or "level" with
-            the name of one of the usual privacy levels; "name" is shown in certificates.
+            the name of a usual privacy level; "name" is shown in certificates. With a property "buffer_metres": any
+            shape, and all within that distance.
         lon : str or None, default=None
             The column that holds the longitudes of polygons; None to find it by its name.
         lat : str or None, default=None
@@ -167,9 +169,7 @@ class Zones:
 
 
 def _plain(region: Region | Box) -> Any:
-    if isinstance(region, Box):
-        return [region.columns, region.ranges]
-    return [edges.tolist() for edges in region.polygons]
+    return [region.columns, region.ranges] if isinstance(region, Box) else [each.tolist() for each in region.polygons]
 
 
 def _features(document: Mapping[str, Any]) -> list[Any]:
@@ -186,11 +186,11 @@ def _feature(feature: Any, number: int) -> Zone:
     properties = feature.get("properties") if isinstance(feature, Mapping) else None
     if not isinstance(properties, Mapping):
         raise FormatError(f"zones: feature {number} needs a property 'epsilon', or 'level'")
-    name = properties.get("name")
+    name, metres = properties.get("name"), properties.get("buffer_metres")
     return Zone(
         name.encode(errors="replace").decode() if isinstance(name, str) else f"zone {number}",
         _epsilon(properties, number),
-        Region.read(feature, name="zones"),
+        Region.read(feature if metres is None else buffered(feature, metres, name="zones"), name="zones"),
     )
 
 

@@ -7,10 +7,12 @@ from typing import Any
 
 from covey.errors import ParameterError
 from covey.geo.geojson import Region
+from covey.post.distances import Objective
 from covey.published.coreset.coreset import Coreset
 from covey.studio.data import Opened
 
 MOST_SETS, MOST_SITES = 12, 100
+SEED = 0  # the same question has the same answer
 NOTE = (
     "Costs are estimates from the private summary of the level: the sum over rows of the {what} to the nearest site, "
     "with each column scaled by its bounds. Each interval holds 9 times in 10. Noise moves all costs alike: "
@@ -35,8 +37,7 @@ def compare_sites(
     places = {name: data.full(sites, name="sets") for name, sites in sets.items()}
     region = None if forbidden is None else Region.read(forbidden, name="forbidden")
     total = max(1.0, coreset.total)
-    lon, lat = (None if axis is None else data.columns[axis] for axis in data.axes)
-    limits: dict[str, Any] = {} if lat is None else {"forbidden": region, "lon": lon, "lat": lat}
+    limits = _on_the_map(data, region)
     try:
         rows = {row.name: row for row in coreset.compare(places, objective=objective, **limits)}  # type: ignore[arg-type]
     except ParameterError as error:
@@ -57,3 +58,29 @@ def compare_sites(
         answer["against_best"] = answer["cost"] / lowest if lowest is not None and lowest > 0 else None
     what = "squared distance" if objective == "k-means" else "distance"
     return {"sets": answers, "best": best, "note": NOTE.format(what=what)}
+
+
+def find_sites(
+    coreset: Coreset,
+    data: Opened,
+    *,
+    more: int,
+    fixed: Sequence[Sequence[float]],
+    candidates: Sequence[Sequence[float]] | None,
+    objective: Objective,
+    forbidden: dict[str, Any] | None,
+) -> dict[str, Any]:
+    """Where so many more sites serve best beside those that stand: anywhere that is not forbidden, or of a list."""
+    stand = data.full(fixed, name="fixed") if fixed else None
+    listed = None if candidates is None else data.full(candidates, name="candidates")
+    region = None if forbidden is None else Region.read(forbidden, name="forbidden")
+    search = coreset.kmeans if objective == "k-means" else coreset.kmedian
+    limits = _on_the_map(data, region)
+    found = search(len(fixed) + more, random_state=SEED, fixed=stand, candidates=listed, **limits)
+    return {"sites": data.flat(found.centres[len(fixed) :]).tolist()}
+
+
+def _on_the_map(data: Opened, forbidden: Region | None) -> dict[str, Any]:
+    """What is forbidden, and which columns are the map; of one column alone there is none."""
+    lon, lat = (None if axis is None else data.columns[axis] for axis in data.axes)
+    return {} if lat is None else {"forbidden": forbidden, "lon": lon, "lat": lat}

@@ -75,6 +75,17 @@ class AlternativesBody(Body):
     forbidden: dict[str, Any] | None = None
 
 
+class SitesBody(Body):
+    """How many more sites, beside which that stand; anywhere that is not forbidden, or of a list of candidates."""
+
+    level: LevelIndex
+    objective: Objective = "k-median"
+    more: Annotated[int, Field(strict=True, ge=1, le=20)] = 1
+    fixed: Annotated[list[Site], Field(max_length=80)] = []
+    candidates: Annotated[list[Site], Field(min_length=1, max_length=1_000)] | None = None
+    forbidden: dict[str, Any] | None = None
+
+
 class PublishBody(Body):
     level: LevelIndex
     k: K

@@ -13,6 +13,7 @@ from starlette.responses import FileResponse, Response
 
 from covey.published.report import POLICY
 from covey.studio import bodies
+from covey.studio.alternatives import compare_sites, find_sites
 from covey.studio.api_page import api_page
 from covey.studio.gazetteer import find_places
 from covey.studio.places import Asked
@@ -147,7 +148,13 @@ def clear_zones(studio: Here, revision: Revision = None) -> Json:
 def alternatives(studio: Here, body: bodies.AlternativesBody) -> Json:
     """Compare sets of sites on the private coreset of a level. Free, as often as wanted."""
     sets = {str(name): sites for name, sites in body.sets.items()}
-    return Json(studio.compare(body.level, body.objective, sets, body.forbidden))
+    return Json(compare_sites(*studio.coreset(body.level), sets, objective=body.objective, forbidden=body.forbidden))
+
+
+@router.post("/api/sites", tags=["compare"])
+def sites(studio: Here, body: bodies.SitesBody) -> Json:
+    """Find the best places for more sites beside those that stand, on the private coreset of a level. Free."""
+    return Json(find_sites(*studio.coreset(body.level), **body.model_dump(exclude={"level"})))
 
 
 @router.post("/api/profile", status_code=201, tags=["look"])

@@ -27,7 +27,7 @@ from covey.fit.fit import fit
 from covey.fit.zones import read_zones
 from covey.private.tables.batches import Batches
 from covey.published.certificate import UNCOVERED
-from covey.studio.alternatives import compare_sites
+from covey.published.coreset.coreset import Coreset
 from covey.studio.data import Opened, batch_bounds, chosen_columns, declared_box, open_data
 from covey.studio.jobs import Job, Progress
 from covey.studio.ledger_page import ledger_page
@@ -252,10 +252,10 @@ class Studio:
             raise Refusal(404, NO_LEVEL.format(len(views.levels.levels) - 1), parameter="level")
         return views
 
-    def compare(self, level: int, objective: str, sets: Any, forbidden: Any) -> dict[str, Any]:
+    def coreset(self, level: int) -> tuple[Coreset, Opened]:
+        """The private coreset of a level, and what is public about its data: for questions that cost nothing."""
         views = self.views_of(level)
-        coreset = views.levels.coreset(level)
-        return compare_sites(coreset, views.data, sets, objective=objective, forbidden=forbidden)
+        return views.levels.coreset(level), views.data
 
     # --- zones, owner -------------------------------------------------------------------------------------------------
 

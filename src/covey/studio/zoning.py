@@ -9,6 +9,7 @@ from covey.checks import amount
 from covey.errors import FormatError, ParameterError
 from covey.fit import slider
 from covey.fit.zones import Zones, read_zones
+from covey.geo.buffers import buffered
 from covey.studio.data import Opened
 from covey.text import printable
 
@@ -23,7 +24,10 @@ class Drawn(NamedTuple):
 
 
 def drawn_zones(document: dict[str, Any], data: Opened) -> Drawn:
-    """Polygons, each with an `epsilon`, found good for the levels; or an error that says why not."""
+    """Zones, each with an `epsilon`, found good for the levels; or an error that says why not.
+
+    What has the property `buffer_metres` is kept as the polygons that it stands for, and so is shown as it is meant.
+    """
     if data.person.column is not None:
         raise ParameterError("zones", "are not for levels of people: start the studio without --person, or draw none")
     features = document.get("features")
@@ -31,6 +35,8 @@ def drawn_zones(document: dict[str, Any], data: Opened) -> Drawn:
         raise FormatError("zones: must be a GeoJSON FeatureCollection with at least one polygon")
     if len(features) > MOST_ZONES:
         raise FormatError(f"zones: at most {MOST_ZONES} are taken")
+    if not data.geographic and any(_metres(each) is not None for each in features):
+        raise ParameterError("zones", "buffer_metres needs longitude and latitude; give polygons instead")
     kept = {"type": "FeatureCollection", "features": [_feature(each) for each in features]}
     east, north = data.axes
     if north is None:
@@ -43,14 +49,15 @@ def drawn_zones(document: dict[str, Any], data: Opened) -> Drawn:
 def _feature(feature: Any) -> dict[str, Any]:
     """The geometry and the promise of one zone; nothing else that a client wrote is kept."""
     try:
-        geometry, properties = feature["geometry"], feature.get("properties") or {}
+        geometry, properties, metres = feature["geometry"], feature.get("properties") or {}, _metres(feature)
+        geometry = geometry if metres is None else buffered(geometry, metres, name="zones")
         kind, corners = geometry["type"], _positions(geometry["coordinates"])
         promised = {name: properties[name] for name in ("epsilon", "level") if properties.get(name) is not None}
         title = printable(properties.get("name") or "")[:100]
     except (TypeError, KeyError, AttributeError, ValueError, OverflowError, RecursionError):
         raise FormatError("zones: a feature must be a polygon of [x, y] positions with the property epsilon") from None
     if kind not in ("Polygon", "MultiPolygon"):
-        raise FormatError("zones: only Polygon and MultiPolygon are taken")
+        raise FormatError("zones: only Polygon and MultiPolygon are taken, or what has the property buffer_metres")
     if not promised:
         raise ParameterError("zones", "every zone needs the property epsilon, its own and stricter one")
     if "epsilon" in promised and not _is_number(promised["epsilon"]):
@@ -59,6 +66,12 @@ def _feature(feature: Any) -> dict[str, Any]:
         raise ParameterError("zones", "the property level must be the name of a level")
     named = {"name": title} if title else {}
     return {"type": "Feature", "geometry": {"type": kind, "coordinates": corners}, "properties": promised | named}
+
+
+def _metres(feature: Any) -> Any:
+    """How far a zone reaches beyond its shape, if that is said."""
+    properties = feature.get("properties") if isinstance(feature, dict) else None
+    return properties.get("buffer_metres") if isinstance(properties, dict) else None
 
 
 def _is_number(value: Any) -> bool:

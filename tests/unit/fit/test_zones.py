@@ -86,6 +86,21 @@ def test_levels_by_name_and_holes():
     assert regions.index(scaled).tolist() == [1, 0, 0, 1]  # inside, in the hole, outside, on the border
 
 
+def test_a_buffer_makes_zones_of_points_and_widens_those_of_polygons():
+    domain = resolve_bounds(Box(lon=(6.8, 7.1), lat=(50.8, 51.1)), names=("lon", "lat"), width=2)
+    school = {"type": "Point", "coordinates": [6.95, 50.95]}
+    document = {"type": "Feature", "properties": {"epsilon": 0.1, "buffer_metres": 200}, "geometry": school}
+    (zone,) = Zones.read(document).zones
+    near, far = [6.95, 50.95 + 199 / 111_320], [6.95, 50.95 + 210 / 111_320]
+    assert zone.region.contains([near, far]).tolist() == [True, False]
+    thinning = read_zones(document, epsilon=Fraction(1), domain=domain)
+    assert len(thinning.regions.areas) == 1
+    with pytest.raises(FormatError, match="zones: buffer_metres"):
+        Zones.read({**document, "properties": {"epsilon": 0.1, "buffer_metres": -1}})
+    with pytest.raises(FormatError, match="zones: must be GeoJSON made of Polygon"):
+        Zones.read({**document, "properties": {"epsilon": 0.1}})
+
+
 def test_boxes_may_limit_some_columns_of_many():
     domain = resolve_bounds(Box(a=(0, 1), b=(0, 1), c=(0, 1)), names=("a", "b", "c"), width=3)
     regions = Zones.read([(Box(b=(0.5, 1)), 0.1)]).on(domain)

@@ -44,7 +44,7 @@ def test_the_search_can_find():
     assert traces('{"id": "a1237f", "size": 1236, "x": 0.1237}') == []
 
 
-CHANCY = ("api/releases", "api/levels", "api/publi", "api/alternatives")
+CHANCY = ("api/releases", "api/levels", "api/publi", "api/alternatives", "api/sites")
 
 
 class Overhearing(Asking):
@@ -80,6 +80,7 @@ def test_no_answer_holds_a_row_or_an_exact_count(tmp_path):
     sets = {"a": [[-74.0, 40.8]], "b": [[-74.05, 40.75], [-73.95, 40.74]]}
     for objective in ("k-means", "k-median"):
         assert studio.post("api/alternatives", {"level": 4, "objective": objective, "sets": sets}).status_code == 200
+        assert studio.post("api/sites", {"level": 4, "objective": objective, "fixed": sets["b"]}).status_code == 200
     made = studio.post("api/publish", {"level": 4, "k": 5}).json()
     for file in made["files"]:
         assert studio.get(file["url"]).status_code == 200

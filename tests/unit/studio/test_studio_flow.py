@@ -20,6 +20,7 @@ import writers
 from covey import Box, Coreset, Ledger, Release
 from covey.budget.ledger.chain import replay
 from covey.fit import slider
+from covey.geo.geojson import Region
 from covey.private.tables.frames import open_table
 from covey.studio.ledger_page import ledger_page
 from studio_client import BOUNDS, Asking, asking, csv_of, town
@@ -81,6 +82,7 @@ def test_nothing_is_shown_before_the_look_was_paid(tmp_path):
         ("GET", "api/levels/0", None),
         ("GET", "api/how-many/0", None),
         ("POST", "api/alternatives", {"level": 0, "sets": {"a": [[-74, 40.8]]}}),
+        ("POST", "api/sites", {"level": 0}),
         ("POST", "api/publish", {"level": 0, "k": 3}),
     ):
         answer = studio.ask(method, path, **({} if body is None else {"json": body}))
@@ -314,6 +316,34 @@ def test_alternatives_that_make_no_sense_are_refused(looked, change):
     assert answer.json()["error"]["message"]
 
 
+def test_the_best_third_site_is_found_beside_those_that_stand_and_outside_what_is_forbidden(seeded):
+    stand = [[-74.05, 40.75], [-73.95, 40.74]]
+    found = seeded.post("api/sites", {"level": 4, "fixed": stand}).json()["sites"]
+    assert np.allclose(found, [[-74.0, 40.85]], atol=0.01), "where the third of the towns is"
+    assert seeded.post("api/sites", {"level": 4, "fixed": stand}).json()["sites"] == found
+    park = {"type": "Polygon", "coordinates": [[[-74.02, 40.84], [-73.98, 40.84], [-73.98, 40.87], [-74.02, 40.84]]]}
+    ((x, y),) = seeded.post("api/sites", {"level": 4, "fixed": stand, "forbidden": park}).json()["sites"]
+    assert not Region.read(park, name="park").contains(np.array([[x, y]]))[0]
+    listed = {"candidates": [[-74.05, 40.76], [-73.99, 40.83]], "fixed": stand, "level": 4}
+    assert seeded.post("api/sites", listed).json()["sites"] == [[-73.99, 40.83]]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"more": 0}, "more"),
+        ({"fixed": [[1]]}, "fixed"),
+        ({"candidates": [[-74, 40.8]], "more": 2}, "candidates"),
+        ({"forbidden": {"type": "nonsense"}}, "forbidden"),
+        ({"level": 7}, "level"),
+    ],
+)
+def test_a_search_that_makes_no_sense_is_refused(looked, change, words):
+    answer = looked.post("api/sites", {"level": 1} | change)
+    assert answer.status_code in (404, 422)
+    assert words in answer.text
+
+
 # --- zones ------------------------------------------------------------------------------------------------------------
 
 
@@ -383,6 +413,27 @@ def test_zones_that_make_no_sense_are_refused(tmp_path_factory, zones):
     answer = studio.ask("PUT", "api/zones", json=zones)
     assert answer.status_code == 422, answer.text
     assert studio.get("api/state").json()["zones"] is None
+
+
+def test_a_zone_around_places_is_kept_as_the_polygons_that_it_stands_for(tmp_path):
+    studio = asking(tmp_path)
+    schools = [{"type": "Point", "coordinates": each} for each in ([-74.0, 40.8], [-73.95, 40.85])]
+    shape = {"type": "GeometryCollection", "geometries": schools}
+    zone = {"type": "Feature", "properties": {"epsilon": 0.1, "buffer_metres": 300}, "geometry": shape}
+    answer = studio.ask("PUT", "api/zones", json={"type": "FeatureCollection", "features": [zone]})
+    (kept,) = answer.json()["zones"]["features"]
+    assert kept["properties"] == {"epsilon": 0.1}
+    assert kept["geometry"]["type"] == "MultiPolygon"
+    assert len(kept["geometry"]["coordinates"]) == 2
+    assert Region.read(kept).contains(np.array([[-74.0, 40.8 + 290 / 111_320], [-73.95, 40.85]])).all()
+
+
+def test_a_buffer_needs_a_map(tmp_path):
+    studio = asking(tmp_path, data=np.zeros((10, 2)), bounds=Box((0, 1), (0, 1)))
+    zone = {"type": "Feature", "properties": {"epsilon": 0.1, "buffer_metres": 3}, "geometry": {"type": "Point"}}
+    answer = studio.ask("PUT", "api/zones", json={"type": "FeatureCollection", "features": [zone]})
+    assert answer.status_code == 422
+    assert "needs longitude and latitude" in answer.text
 
 
 # --- the owner --------------------------------------------------------------------------------------------------------

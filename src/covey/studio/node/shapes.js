@@ -81,6 +81,7 @@ export function readZones(text) {
     const polygons = { Polygon: [geometry?.coordinates], MultiPolygon: geometry?.coordinates }[geometry?.type];
     const given = [properties?.epsilon, Object.hasOwn(LEVELS, properties?.level) ? LEVELS[properties.level] : null].filter((each) => each !== null && each !== undefined);
     if (!Array.isArray(polygons) || given.length === 0 || given.some((each) => typeof each !== "number")) throw new Error("Every zone is a Polygon or MultiPolygon with a property epsilon, a number.");
+    if (properties.buffer_metres !== undefined && properties.buffer_metres !== null) throw new Error("This page knows no buffer_metres; `covey thin` does. Or draw the zone as wide as it is meant.");
     return { name: String(properties.name ?? `Zone ${i + 1}`), epsilon: String(Math.min(...given)), rings: polygons.map((polygon) => checkedRing(polygon?.[0])) };
   });
 }

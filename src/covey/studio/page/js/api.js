@@ -46,6 +46,7 @@ export const api = {
   ownerCentres: (k) => ask(`api/owner/centres?${query({ k })}`),
   setZones: (zones, revision) => change("PUT", `api/zones?${query({ revision })}`, zones),
   clearZones: (revision) => change("DELETE", `api/zones?${query({ revision })}`),
+  sites: (body) => change("POST", "api/sites", body),
   alternatives: (body) => change("POST", "api/alternatives", body),
   profile: (body) => change("POST", "api/profile", { confirm: true, ...body }),
   publish: (body) => change("POST", "api/publish", body),

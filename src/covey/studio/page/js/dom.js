@@ -15,6 +15,13 @@ export function h(tag, properties = {}, ...children) {
   return element;
 }
 
+/** Replaces what an element holds; what had the focus and is there again, by its name, keeps it. */
+export function redraw(element, ...children) {
+  const before = element.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
+  element.replaceChildren(...children);
+  if (before) [...element.querySelectorAll("[aria-label]")].find((each) => each.getAttribute("aria-label") === before)?.focus();
+}
+
 /** Rows of a definition list, each in a div of its own. */
 export function terms(pairs) {
   return pairs.filter(Boolean).map(([term, value]) => h("div", {}, h("dt", {}, term), h("dd", {}, value)));

@@ -22,6 +22,12 @@ export function createDrawing(store, { view, changed }) {
     changed();
   }
 
+  function moveCorner(index, position) {
+    corners = corners.map((each, i) => (i === index ? position : each));
+    pointer = null;
+    changed();
+  }
+
   function undo() {
     corners = corners.slice(0, -1);
     changed();
@@ -46,7 +52,7 @@ export function createDrawing(store, { view, changed }) {
     if (!mode()) return;
     if (event.key === " ") place(view().middle());
     else if (event.key === "Enter") close();
-    else if (event.key === "Backspace") undo();
+    else if (event.key === "Backspace" || (event.key === "z" && (event.ctrlKey || event.metaKey))) undo();
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -62,6 +68,8 @@ export function createDrawing(store, { view, changed }) {
   });
 
   return {
+    corners: () => (mode()?.kind === "polygon" ? corners : []),
+    moveCorner,
     draft: () => (pointer && corners.length && mode()?.kind === "polygon" ? [...corners, pointer] : corners),
     /** A rubber band from the last corner to the pointer. */
     over(position) {

@@ -5,6 +5,9 @@ import { inside, within } from "./projection.js";
 
 const REACH = 5;
 
+/** The index of the nearest of some places of the plane within so many pixels of a screen position, or -1. */
+export const nearestWithin = (at, view, [x, y], pixels) => nearest(at, view, x, y, () => pixels - REACH);
+
 function nearest(at, view, x, y, radius) {
   let best = -1;
   let least = Infinity;

@@ -1,4 +1,5 @@
 // Starts the page: the state from the server, then the panels, then the map; the words are there before the map is.
+import { readAddress, startAddress } from "./address.js";
 import { api } from "./api.js";
 import { attempt, byId, problem } from "./dom.js";
 import { startLegend } from "./legend.js";
@@ -35,13 +36,19 @@ async function start() {
   startProfile(store);
   startPublish(store);
   startLegend();
-  startTabs((name) => {
-    store.set({ mode: null });
+  const tabs = startTabs((name) => {
+    store.set({ mode: null, tab: name });
     if (name === "ledger") ledger.show();
   });
   startTheme(() => {
     stage.recolour();
     compare.recolour();
+  });
+
+  startAddress(store, (asked) => {
+    look.ask(asked);
+    if (asked.tab) tabs.choose(asked.tab);
+    if (asked.view) stage.show(asked.view);
   });
 
   /** Puts the slider on made-up rows, or on what was paid for. */
@@ -52,15 +59,18 @@ async function start() {
   }
 
   function opened(server) {
-    store.set({ ...FIRST, rows: store.get().rows, server, rehearsing: !server.looked });
+    const { level, tab, view, k = FIRST.k, ...asked } = readAddress();
+    const { rows, tab: here } = store.get();
+    store.set({ ...FIRST, rows, tab: here, server, rehearsing: !server.looked, k: Math.max(1, Math.min(server.most_k, k)), ...asked });
     byId("data-name").textContent = server.data.name;
     document.title = `${server.data.name}: Covey Studio`;
     zones.build();
     compare.build();
     price.introduce();
-    if (server.data.columns.length <= MOST_COLUMNS) look.begin();
+    if (server.data.columns.length <= MOST_COLUMNS) look.begin(level);
     else problem(`The slider shows 1 to ${MOST_COLUMNS} columns; this data has ${server.data.columns.length}.`);
-    stage.open();
+    stage.open(view);
+    if (tab) tabs.choose(tab);
   }
 
   /** What another window did meanwhile is seen when one comes back to this one. */

@@ -41,7 +41,7 @@ export function createWaitingView({ base, bounds: given }) {
   const bounds = shown(given);
   const [[x0, y1], [x1, y0]] = [mercator.forward(bounds.slice(0, 2)), mercator.forward(bounds.slice(2))];
   return {
-    kind: "map", projection: mercator, focusable: base, zoom() {}, fit() {}, recolour() {}, destroy() {},
+    kind: "map", waiting: true, projection: mercator, focusable: base, zoom() {}, fit() {}, recolour() {}, destroy() {},
     middle: () => mercator.inverse([(x0 + x1) / 2, (y0 + y1) / 2]),
     transform() {
       const [width, height, edge] = [base.clientWidth, base.clientHeight, 2 * padding(base)];

@@ -29,6 +29,7 @@ export function prepare(scene, projection) {
     forbiddenShapes: scene.forbidden.map(({ ring }) => [line(ring)]),
     setsAt: scene.sets.map(({ sites }) => flatten(sites, projection)),
     boundsShape: scene.bounds ? line(corners(scene.bounds)) : null,
+    handlesAt: line((scene.handles ?? []).map(({ position }) => position)),
     draftLine: line(scene.draft ?? []),
   };
 }
@@ -101,6 +102,7 @@ export function paint(context, view, scene, colours, ground) {
   if (scene.visible.centres && scene.centresAt) centres(context, view, scene, colours);
   if (scene.ownerAt) owner(context, view, scene, colours);
   sites(context, view, scene, colours);
+  handles(context, view, scene, colours);
   draft(context, view, scene, colours);
   if (scene.youAt) pin(context, toScreen(view, ...scene.youAt), colours);
   above?.();
@@ -254,6 +256,15 @@ function draft(context, view, scene, colours) {
   if (scene.draftLine.length === 0) return;
   stroke(context, view, [scene.draftLine], colours.draft, 2, [], scene.draftLine.length > 2);
   for (const [x, y] of scene.draftLine) disc(context, ...toScreen(view, x, y), 4.5, colours.draft);
+}
+
+/** Corners that can be dragged. */
+function handles(context, view, scene, colours) {
+  for (const place of scene.handlesAt) {
+    const [x, y] = toScreen(view, ...place);
+    disc(context, x, y, 6, colours.draft);
+    disc(context, x, y, 3.6, colours.ring);
+  }
 }
 
 function outline(context, view, shape, closed = true) {

@@ -1,10 +1,13 @@
 // The stage: the view, the canvas above it, the pointer, and the modes in which a click places something.
 import { byId } from "./dom.js";
+import { createDragging } from "./dragging.js";
 import { createDrawing } from "./drawing.js";
-import { find, regionAt } from "./hit.js";
+import { handlesOf, isLoose, movedTo } from "./handles.js";
+import { find, nearestWithin, regionAt } from "./hit.js";
 import { showLegend } from "./legend.js";
 import { createMapView, createWaitingView, whyNoMap } from "./mapview.js";
 import { grownFrom } from "./mosaic.js";
+import { flatten } from "./projection.js";
 import { paint, prepare } from "./painter.js";
 import { palette } from "./palette.js";
 import { createScatterView } from "./scatterview.js";
@@ -12,7 +15,7 @@ import { isDark } from "./theme.js";
 import { hideTip, showTip } from "./tooltip.js";
 import { axes, box, drawn } from "./words.js";
 
-const SHOWN = ["server", "current", "places", "visible", "owner", "sets", "forbidden", "highlight", "you"];
+const SHOWN = ["server", "current", "places", "visible", "owner", "sets", "forbidden", "highlight", "you", "tab"];
 const GROWTH = 200; // milliseconds in which boxes grow from one level into the next
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -31,8 +34,8 @@ export function createStage(store) {
     const data = state.server.data;
     scene = prepare({
       current: state.current, places: state.places, visible: state.visible, owner: state.owner, sets: state.sets, forbidden: state.forbidden,
-      highlight: state.highlight, you: state.you, data, zones: state.server.zones?.features ?? [], draft: drawing.draft(), bounds: box(data),
-      drawn: drawn(data), unit: data.unit,
+      highlight: state.highlight, you: state.you, data, zones: state.server.zones?.features ?? [], draft: drawing.draft(), handles: handlesOf(state),
+      bounds: box(data), drawn: drawn(data), unit: data.unit,
     }, view.projection);
     if (grown?.level !== state.current || grown.kind !== view.kind) {
       const before = grown?.kind === view.kind && grown.mosaic && state.current?.points !== grown.level?.points ? grown.mosaic : null;
@@ -75,7 +78,7 @@ export function createStage(store) {
   function tellWhatIsDrawn() {
     const level = scene.current;
     Object.assign(element.dataset, {
-      view: view.kind, level: level ? level.level : "", k: level ? level.centres.length : "",
+      view: view.kind, ready: !view.waiting, level: level ? level.level : "", k: level ? level.centres.length : "",
       objective: level?.objective ?? "", points: level ? level.points.length : "0", boxes: scene.mosaic?.boxes.length ?? 0,
       edge: level?.outside ? scene.mosaic?.boxes.filter(({ edge }) => edge).length ?? 0 : 0, growing: Boolean(scene.growth),
       rehearsing: level?.rehearsing ?? "", numbers: level?.numbers.join(" ") ?? "", you: Boolean(scene.youAt),
@@ -97,7 +100,8 @@ export function createStage(store) {
     double: (position) => drawing.double(position),
     over(position, at) {
       drawing.over(position);
-      if (!scene || store.get().mode) return;
+      element.toggleAttribute("data-grab", Boolean(grab({ at }, 10)));
+      if (!scene || store.get().mode || store.get().held) return;
       const found = find(scene, view.transform(), at[0], at[1], position);
       if (found) showTip(found, at, { ...store.get(), mosaic: scene.mosaic }, element);
       else hideTip();
@@ -109,6 +113,42 @@ export function createStage(store) {
       store.set({ highlight: null });
     },
   };
+
+  /** The site or corner within so many pixels of a place of the screen, that may be dragged now. */
+  function grab({ at }, pixels) {
+    if (!scene || !view) return null;
+    const state = store.get();
+    const near = (positions) => nearestWithin(flatten(positions, view.projection), view.transform(), at, pixels);
+    if (state.mode?.kind === "polygon") {
+      const corner = near(drawing.corners());
+      return corner < 0 ? null : { kind: "draft", corner };
+    }
+    if (state.mode && state.mode.kind !== "site") return null;
+    for (let set = state.sets.length - 1; set >= 0; set -= 1) {
+      const index = isLoose(state, { kind: "site", set }) ? near(state.sets[set].sites) : -1;
+      if (index >= 0) return { kind: "site", set, index };
+    }
+    const corner = state.mode ? -1 : near(scene.handles.map(({ position }) => position));
+    return corner < 0 ? null : scene.handles[corner];
+  }
+
+  createDragging(element, {
+    grab,
+    place(event) {
+      const frame = overlay.getBoundingClientRect();
+      const at = [event.clientX - frame.left, event.clientY - frame.top];
+      if (!view) return { at, position: null };
+      const { sx, tx, sy, ty } = view.transform();
+      return { at, position: view.projection.inverse([(at[0] - tx) / sx, (at[1] - ty) / sy]) };
+    },
+    moved(held, position) {
+      hideTip();
+      if (held.kind === "draft") drawing.moveCorner(held.corner, position);
+      else store.set({ ...movedTo(store.get(), held, position), held });
+    },
+    dropped: () => store.set({ held: null }),
+    click: ({ position, at }) => hooks.click(position, at),
+  });
 
   async function start(wanted) {
     const { data, basemap, demo } = store.get().server;
@@ -128,21 +168,20 @@ export function createStage(store) {
       view = createScatterView(options);
     }
     drawing.listen(view.focusable);
+    byId("view-switch").textContent = view.kind === "map" ? "Scatter view" : "Map view";
+    store.set({ view: view.kind });
     changed();
   }
 
   /** Chooses the map for geographic data where a map is possible, and says why where it is not. */
-  async function open() {
+  async function open(wanted = "map") {
     const { data, basemap } = store.get().server;
     const reason = data.geographic && basemap?.kind !== "none" ? await whyNoMap() : "";
-    await start(reason === null ? "map" : "scatter");
+    await start(reason === null ? wanted : "scatter");
     if (reason) notice(reason);
     const button = byId("view-switch");
     button.hidden = reason !== null;
-    button.onclick = async () => {
-      await start(view.kind === "map" ? "scatter" : "map");
-      button.textContent = view.kind === "map" ? "Scatter view" : "Map view";
-    };
+    button.onclick = () => start(view.kind === "map" ? "scatter" : "map");
   }
 
   store.on(SHOWN, changed);
@@ -153,6 +192,8 @@ export function createStage(store) {
   byId("zoom-fit").addEventListener("click", () => view?.fit());
   return {
     open,
+    /** Another view, if it can be chosen at all. */
+    show: (wanted) => { if (view && view.kind !== wanted && !byId("view-switch").hidden) start(wanted); },
     recolour() {
       view?.recolour();
       changed();

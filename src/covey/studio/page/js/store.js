@@ -21,6 +21,8 @@ export const FIRST = {
   rehearsing: true, // whether the slider is on made-up rows, before anything is paid for
   rows: 20_000, // of them
   upTo: 4, // how far the slider may go if several levels of the data are to be seen
+  tab: "look",
+  view: null, // "map" or "scatter", once there is one
   level: null,
   k: 5,
   objective: "k-means",
@@ -35,6 +37,7 @@ export const FIRST = {
   forbidden: [], // polygons: {name, ring}
   compared: null,
   you: null, // a spot that somebody asked about
+  held: null, // what is being dragged
   highlight: null, // a centre pointed at in the list
   mode: null, // {kind: "polygon" | "site", hint, …} while the next click on the map means something
 };

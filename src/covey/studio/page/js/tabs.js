@@ -24,4 +24,5 @@ export function startTabs(shown) {
       choose(tabs[(to + tabs.length) % tabs.length], true);
     });
   });
+  return { choose: (name) => choose(tabs.find((tab) => tab.id === `tab-${name}`), false) };
 }

@@ -1,9 +1,11 @@
 // Alternatives: sets of candidate sites and forbidden regions, compared on the private coreset. Free, as often as wanted.
 import { api } from "../api.js";
-import { attempt, byId, h, later } from "../dom.js";
+import { attempt, byId, h, later, redraw } from "../dom.js";
+import { createHistory } from "../history.js";
 import { mark } from "../palette.js";
 import { isDark } from "../theme.js";
-import { amount, axes, count, metres } from "../words.js";
+import { amount, axes, count, metres, place } from "../words.js";
+import { searchForm } from "./search.js";
 import { boxForm, modeButton } from "./shapes.js";
 
 const MOST_SETS = 6;
@@ -14,7 +16,13 @@ export function startCompare(store) {
   const list = h("div", { className: "items", id: "set-list" });
   const regions = h("div", { className: "items", id: "forbidden-list" });
   const result = h("section", { className: "items", id: "compare-result", "aria-live": "polite" });
+  const unfolded = new Set(); // names of sets whose sites are listed
+  const history = createHistory(panel, (before) => {
+    last = before;
+    store.set({ ...before, mode: null });
+  });
   let latest = 0;
+  let last = null; // what a step back returns to
 
   const sets = () => store.get().sets;
   const change = (index, patch) => store.set({ sets: sets().map((set, i) => (i === index ? { ...set, ...patch } : set)) });
@@ -40,8 +48,8 @@ export function startCompare(store) {
   }
 
   function addCentres() {
-    const { current } = store.get();
-    if (current) addSet(current.centres, current.full_centres ?? null, freeName("Private centres"));
+    const { current, server } = store.get();
+    if (current) addSet(current.centres, server.data.columns.length === 2 ? null : current.full_centres, freeName("Private centres"));
   }
 
   function rename(index, wanted) {
@@ -60,8 +68,22 @@ export function startCompare(store) {
       h("div", { className: "row" },
         h("span", { className: "hint" }, set.sites.length === 1 ? "1 site" : `${set.sites.length} sites`),
         h("span", { className: "buttons" },
-          set.sites.length > 0 && !set.full && h("button", { type: "button", className: "quiet small", onclick: () => change(index, { sites: set.sites.slice(0, -1) }) }, "Undo last"),
-          !set.full && h("button", { type: "button", className: "small", "aria-pressed": String(active), onclick: () => store.set({ activeSet: index }) }, active ? "Adding here" : "Add here"))));
+          !set.full && h("button", { type: "button", className: "small", "aria-pressed": String(active), "aria-label": `${active ? "Adding" : "Add"} here: ${set.name}`, onclick: () => store.set({ activeSet: index }) }, active ? "Adding here" : "Add here"))),
+      set.sites.length > 0 && !set.full && siteList(set, index));
+  }
+
+  /** Every site with its place, to be moved without dragging, or removed. */
+  function siteList(set, index) {
+    const { data } = store.get().server;
+    const about = (number) => `site ${number + 1} of ${set.name}`;
+    const move = (number) => ({ kind: "spot", what: `Site ${number + 1}`, place: (to) => { store.set({ mode: null }); change(index, { sites: set.sites.map((each, i) => (i === number ? to : each)) }); } });
+    const fold = h("details", { className: "fine", open: unfolded.has(set.name), ontoggle: () => (fold.open ? unfolded.add(set.name) : unfolded.delete(set.name)) },
+      h("summary", { "aria-label": `Move or delete sites of ${set.name}` }, "Move or delete sites"),
+      h("ol", { className: "sites" }, ...set.sites.map((site, number) => h("li", {}, h("div", { className: "row" }, h("span", { className: "number" }, place(site, data)),
+        h("span", { className: "buttons" },
+          h("button", { type: "button", className: "quiet small", "aria-label": `Move ${about(number)}`, onclick: () => store.set({ mode: move(number) }) }, "Move"),
+          h("button", { type: "button", className: "quiet small", "aria-label": `Delete ${about(number)}`, onclick: () => change(index, { sites: set.sites.filter((_, i) => i !== number) }) }, "Delete")))))));
+    return fold;
   }
 
   function remove(index) {
@@ -69,7 +91,7 @@ export function startCompare(store) {
   }
 
   function showSets() {
-    list.replaceChildren(...sets().map(setItem));
+    redraw(list, ...sets().map(setItem));
   }
 
   function showRegions() {
@@ -78,19 +100,28 @@ export function startCompare(store) {
       h("button", { type: "button", className: "quiet small", "aria-label": `Remove ${name}`, onclick: () => store.set({ forbidden: forbidden.filter((_, i) => i !== index) }) }, "Remove")))));
   }
 
+  /** The forbidden regions as GeoJSON, or null. */
+  function forbiddenGround() {
+    const features = store.get().forbidden.map(({ name, ring }) => ({ type: "Feature", properties: { name }, geometry: { type: "Polygon", coordinates: [ring] } }));
+    return features.length ? { type: "FeatureCollection", features } : null;
+  }
+
+  /** The set that new sites go into, or null. */
+  const chosen = () => sets()[store.get().activeSet] ?? null;
+  const found = (sites, stand, more) => addSet(sites, null, freeName(stand ? `${stand.name} and ${more} more` : "Best places"));
+
   /** Asks the server about all sets that have sites, on the level that the slider shows. */
   const compare = later(async () => {
-    const { level, objective, forbidden, server } = store.get();
+    const { level, objective, server } = store.get();
     const filled = sets().filter(({ sites }) => sites.length);
     const mine = ++latest;
     if (!server?.looked || filled.length === 0) {
       result.replaceChildren();
       return;
     }
-    const regionsOf = forbidden.map(({ name, ring }) => ({ type: "Feature", properties: { name }, geometry: { type: "Polygon", coordinates: [ring] } }));
     const answer = await attempt(() => api.alternatives({
       level, objective, sets: Object.fromEntries(filled.map(({ name, sites, full }) => [name, full ?? sites])),
-      forbidden: regionsOf.length ? { type: "FeatureCollection", features: regionsOf } : null,
+      forbidden: forbiddenGround(),
     }));
     if (answer && mine === latest) showResult(answer);
   }, WAIT);
@@ -129,17 +160,24 @@ export function startCompare(store) {
   }
 
   /** Sets and regions survive a reload of this tab; they are nobody's rows. */
-  const place = () => `covey ${store.get().server?.data?.name}`;
-  function keep() {
-    const { sets: kept, forbidden } = store.get();
-    if (store.get().server?.data) sessionStorage.setItem(place(), JSON.stringify({ sets: kept, forbidden }));
+  const shelf = () => `covey ${store.get().server?.data?.name}`;
+  const now = () => ({ sets: sets(), forbidden: store.get().forbidden, activeSet: store.get().activeSet });
+  function keep({ server, held }) {
+    if (!server?.data || held) return;
+    const { sets: kept, forbidden } = now();
+    if (last && (last.sets !== kept || last.forbidden !== forbidden)) history.remember(last);
+    last = now();
+    sessionStorage.setItem(shelf(), JSON.stringify({ sets: kept, forbidden }));
   }
   function restore() {
+    last = null;
+    history.forget();
     try {
-      store.set(JSON.parse(sessionStorage.getItem(place()) ?? "{}"));
+      store.set(JSON.parse(sessionStorage.getItem(shelf()) ?? "{}"));
     } catch {
-      sessionStorage.removeItem(place());
+      sessionStorage.removeItem(shelf());
     }
+    last = now();
   }
 
   function siteForm(data) {
@@ -161,22 +199,26 @@ export function startCompare(store) {
     const { data } = store.get().server;
     if (!data) return;
     const flat = data.columns.length === 2;
+    const search = flat ? searchForm(store, { beside: chosen, forbidden: forbiddenGround, found }) : null;
     const before = h("p", { className: "empty", id: "compare-before" }, "Comparisons need a look first.");
     panel.replaceChildren(
       h("div", { className: "items" }, h("h2", { className: "title" }, "Compare plans"),
-        h("p", {}, "Drop candidate sites, or take the private centres, and see how far people would be from each plan. This reads only what is already private: it costs nothing.")),
+        h("p", {}, "Drop candidate sites, or take the private centres, and see how far people would be from each plan. Sites drag on the map. This reads only what is already private: it costs nothing.")),
       before, list,
       h("div", { className: "buttons" },
         flat && modeButton(store, "drop-sites", "Drop sites", { kind: "site", what: "Sites", place: addSite }),
         flat && h("button", { type: "button", id: "new-set", onclick: () => addSet() }, "New set"),
-        h("button", { type: "button", id: "take-centres", onclick: addCentres }, "Take the centres")),
-      ...(flat ? [siteForm(data),
+        h("button", { type: "button", id: "take-centres", onclick: addCentres }, "Take the centres"), history.button),
+      result,
+      ...(flat ? [siteForm(data), search,
         h("section", { className: "items" }, h("h3", {}, "Where nothing may stand"), regions,
           h("div", { className: "buttons" }, modeButton(store, "draw-forbidden", "Draw a forbidden region", { kind: "polygon", what: "Forbidden region", done: addForbidden })),
           boxForm(data, "forbidden-box", "Type a box instead", addForbidden))]
-        : [h("p", { className: "hint" }, "Sites can be dropped only where the data has exactly two columns.")]),
-      result);
-    const showBefore = () => { before.hidden = store.get().server.looked; };
+        : [h("p", { className: "hint" }, "Sites can be dropped only where the data has exactly two columns.")]));
+    const showBefore = () => {
+      before.hidden = store.get().server.looked;
+      if (search) search.hidden = !before.hidden;
+    };
     store.on(["server"], showBefore);
     showBefore();
     restore();
@@ -187,6 +229,6 @@ export function startCompare(store) {
   store.on(["sets", "activeSet"], showSets);
   store.on(["forbidden"], showRegions);
   store.on(["sets", "forbidden", "current"], compare);
-  store.on(["sets", "forbidden"], keep);
+  store.on(["sets", "forbidden", "held"], keep);
   return { build, recolour: () => { showSets(); compare(); } };
 }

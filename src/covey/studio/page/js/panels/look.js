@@ -56,7 +56,7 @@ export function startLook(store) {
   }
 
   /** Opens the slider: on made-up rows, or on what was paid for. */
-  function begin() {
+  function begin(first) {
     const { server, rehearsing } = store.get();
     const shown = levelsOf(store.get());
     slider.max = shown.length - 1;
@@ -67,7 +67,7 @@ export function startLook(store) {
     byId("owner-card").hidden = rehearsing || !server.owner?.raw_available;
     byId("made-up").hidden = !rehearsing;
     levels.forget();
-    store.set({ level: Math.floor((shown.length - 1) / 2), current: null, places: null });
+    store.set({ level: shown[first] ? first : Math.floor((shown.length - 1) / 2), current: null, places: null });
     sync();
     show();
   }
@@ -117,5 +117,15 @@ export function startLook(store) {
     for (const name of ["pay", "publish"]) byId(name).disabled = busy;
   });
   store.on(["rows"], () => { if (store.get().rehearsing) soon(); });
-  return { begin };
+  /** What somebody typed into the address, as far as it can be had. */
+  function ask({ level, k, objective, edges = true }) {
+    const { server, ...state } = store.get();
+    if (!server?.data || state.level === null) return;
+    wish({
+      level: levelsOf(store.get())[level] ? level : state.level, k: Math.max(1, Math.min(server.most_k, k ?? state.k)),
+      objective: objective ?? state.objective, edges,
+    });
+  }
+
+  return { begin, ask };
 }

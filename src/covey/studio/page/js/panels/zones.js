@@ -1,17 +1,19 @@
 // Zones: public regions with a stricter level. They are drawn, typed or uploaded before the look and stand still after it.
 import { api } from "../api.js";
-import { attempt, byId, h, problem, wordsOf } from "../dom.js";
-import { polygons } from "../projection.js";
+import { attempt, byId, h, problem, redraw, wordsOf } from "../dom.js";
+import { zonesStand } from "../handles.js";
+import { createHistory } from "../history.js";
 import { amount } from "../words.js";
 import { boxForm, modeButton } from "./shapes.js";
-
-const LARGEST_FILE = 1_000_000;
+import { zoneFile } from "./zonefile.js";
 
 export function startZones(store) {
   const panel = byId("panel-zones");
   const list = h("div", { className: "items", id: "zone-list" });
   const tools = h("div", { className: "items", id: "zone-tools" });
   const note = h("p", { className: "empty" });
+  const history = createHistory(panel, (before) => save(before, { back: true }));
+  let taken = null; // what the server has
 
   const features = () => store.get().server.zones?.features ?? [];
   const stricter = () => {
@@ -23,46 +25,28 @@ export function startZones(store) {
     type: "Feature", properties: { name, epsilon: stricter()[0].epsilon }, geometry: { type: "Polygon", coordinates: [ring] },
   });
 
-  /** Sends the whole list; what the server took is what the map shows. */
-  async function save(next) {
+  /** Sends the whole list; what the server took is what the map shows. Gives back whether it did. */
+  async function save(next, { back = false } = {}) {
     const { revision } = store.get().server;
+    const before = taken?.features ?? [];
     const send = next.length ? () => api.setZones({ type: "FeatureCollection", features: next }, revision) : () => api.clearZones(revision);
     try {
       problem(null);
       store.set({ server: await send() });
+      if (!back) history.remember(before);
+      return true;
     } catch (error) {
       const server = error.status === 409 ? await attempt(() => api.state()) : null; // another window was first
       if (server) store.set({ server });
-      else show();
+      else store.set({ server: { ...store.get().server, zones: taken } }); // as before
       problem(wordsOf(error));
+      return false;
     }
   }
 
   const add = (ring) => save([...features(), feature(ring, `Zone ${features().length + 1}`)]);
   const replace = (index, properties) =>
     save(features().map((each, i) => (i === index ? { ...each, properties: { ...each.properties, ...properties } } : each)));
-
-  async function upload(event) {
-    const [file] = event.target.files;
-    event.target.value = "";
-    if (!file) return;
-    if (file.size > LARGEST_FILE) {
-      problem("This file is larger than a megabyte; simplify the regions first.");
-      return;
-    }
-    const document_ = await file.text().then(JSON.parse).catch(() => null);
-    const given = document_?.type === "FeatureCollection" ? document_.features : document_?.type === "Feature" ? [document_] : [];
-    const shapes = (Array.isArray(given) ? given : []).filter((each) => polygons(each?.geometry).length);
-    if (shapes.length === 0) {
-      problem("This file holds no polygons: it must be GeoJSON with Polygon or MultiPolygon features.");
-      return;
-    }
-    const start = features().length;
-    await save([...features(), ...shapes.map((each, i) => ({
-      type: "Feature", geometry: each.geometry,
-      properties: { name: each.properties?.name ?? `Zone ${start + i + 1}`, epsilon: each.properties?.epsilon ?? stricter()[0].epsilon },
-    }))]);
-  }
 
   function item({ properties }, index, fixed) {
     const options = stricter().map(({ name, epsilon }) => h("option", { value: String(epsilon), selected: epsilon === properties.epsilon }, name));
@@ -91,8 +75,8 @@ export function startZones(store) {
     const { server } = store.get();
     if (!server?.data) return;
     const fixed = server.looked || server.job?.state === "running";
-    list.replaceChildren(...features().map((each, i) => item(each, i, fixed)));
-    tools.hidden = fixed || Boolean(server.person);
+    redraw(list, ...features().map((each, i) => item(each, i, fixed)));
+    tools.hidden = zonesStand(store.get());
     note.textContent = server.person ? "Zones are not for levels of people: this studio was started with --person." : fixed
       ? features().length ? "These zones were fixed when the look was taken; they take part in every level." : "No zones were drawn before the look. Zones cannot be added afterwards, because the noise is already in."
       : features().length ? "" : "No zones yet.";
@@ -102,19 +86,30 @@ export function startZones(store) {
   function build() {
     const { data } = store.get().server;
     if (!data) return;
+    const file = zoneFile({
+      geographic: data.geographic, first: () => features().length + 1, strictest: () => stricter()[0].epsilon, kept,
+      add: (zones) => save([...features(), ...zones]),
+    });
     tools.replaceChildren(
       h("div", { className: "buttons" },
         modeButton(store, "draw-zone", "Draw a zone", { kind: "polygon", what: "New zone", done: add }),
-        h("label", { className: "file" }, h("input", { type: "file", id: "zone-file", accept: ".geojson,.json,application/geo+json", "aria-label": "Upload zones as GeoJSON", onchange: upload }), h("span", { "aria-hidden": "true" }, "Upload GeoJSON"))),
-      boxForm(data, "zone-box", "Type a box instead", add));
+        file.chooser, history.button),
+      file.slot, boxForm(data, "zone-box", "Type a box instead", add));
     panel.replaceChildren(
       h("div", { className: "items" }, h("h2", { className: "title" }, "Stricter places"),
         h("p", {}, "Around a home, a clinic or a school people may deserve more protection. Inside a zone each row is kept only by chance, so that it enjoys the stricter level."),
         h("p", { className: "hint" }, "A zone is public: it is part of the certificate. Do not draw one that gives away who asked for it.")),
       list, note, tools);
+    history.forget();
     show();
   }
 
+  /** A corner that was dragged is on the map at once; when it is let go, the server is asked. */
+  store.on(["server", "held"], ({ server, held }, changed) => {
+    if (held) return;
+    if (changed.has("held") && server.zones !== taken) save(features());
+    else taken = server?.zones ?? null;
+  });
   store.on(["server", "level", "upTo", "rehearsing"], show);
   return { build };
 }
