@@ -96,6 +96,10 @@ DRAWN = {  # what the demo, a release, answers to questions, a page and the stud
         "published-page",
         "release-map",
         "studio",
+        "studio-dark",
+        "studio-joensuu",
+        "studio-new-york",
+        "studio-phone",
         "which-algorithm",
     )
 }
