@@ -31,6 +31,15 @@ def test_a_disk_that_is_full_before_the_charge_means_that_no_row_is_read(nursery
     assert not (folder / OUTPUTS["fit"]).exists()
 
 
+def test_what_was_paid_for_is_printed_when_the_ledger_can_neither_store_it_nor_be_read(nursery, tmp_path):
+    """From some call of the last transaction on, the disk is full: half of it is in a journal that stays."""
+    folder, tally = make_city(tmp_path / "city"), Tally()
+    calls = range(44, 52)
+    done = [suffer(nursery, folder, "fit", f"key-{at}", tally, at=at, error=ENOSPC, sticky=1) for at in calls]
+    assert tally.violations == []
+    assert sum(bool(each.rows and each.out) for each in done) >= 6
+
+
 def test_what_was_paid_for_is_printed_when_only_the_output_cannot_be_written(nursery, tmp_path):
     """The ledger and the output on different disks; the output's fills up after the charge."""
     folder, elsewhere = make_city(tmp_path / "city"), tmp_path / "elsewhere"

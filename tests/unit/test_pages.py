@@ -86,8 +86,9 @@ def test_prose_on_su16_holds_choices_and_no_results():
     assert not re.search(r"\d (times|minutes|seconds|of \d+ (cells|sets))", prose)
 
 
-DRAWN = {  # what the demo, a release, a profile and the studio look like, and how to choose an algorithm
-    f"docs/guide/images/{name}.png" for name in ("demo-map", "profile", "release-map", "studio", "which-algorithm")
+DRAWN = {  # what the demo, a release, answers to questions and the studio look like, and how to choose an algorithm
+    f"docs/guide/images/{name}.png"
+    for name in ("demo-map", "how-many", "private-bounds", "profile", "release-map", "studio", "which-algorithm")
 }
 
 

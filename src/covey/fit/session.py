@@ -20,6 +20,7 @@ from covey.budget.accounting.plan import Reserve
 from covey.budget.accounting.promise import Promise, ZonePromises
 from covey.budget.ledger.ledger import Ledger
 from covey.budget.ledger.records import Receipt
+from covey.budget.ledger.store import disk_failed
 from covey.errors import LedgerError, ParameterError
 from covey.files import check_room
 from covey.geo.rates import ZoneRates
@@ -202,10 +203,11 @@ class Session:
             raise
 
     def _stands(self, receipt: Receipt) -> bool:
+        """Whether the ledger holds the charge, which it did; a disk that fails to say so does not undo that."""
         try:
             return self._book.find(receipt.receipt) is not None
-        except LedgerError:
-            return False
+        except LedgerError as error:
+            return disk_failed(error)
 
 
 def open_ledger(ledger: Ledger | str | None, dataset: str | None) -> tuple[Ledger | None, str | None]:

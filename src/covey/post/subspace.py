@@ -100,7 +100,7 @@ def middles_of_mass(lower: Floats, upper: Floats, *, half: Floats, deviations: F
 def rows_in_boxes(
     lower: Floats, upper: Floats, *, half: Floats, middles: Floats, deviations: Floats
 ) -> tuple[Floats, Floats]:
-    """The mean of a box's rows, m x q, and their mean squared distance from it, m, if they are part of a bell.
+    """The mean of a box's rows and their variance along each axis, both m x q, if they are part of a bell.
 
     middles, deviations : of each box's bell. Of a bell cut to [a, b] the mean square is 1 + (a·φ(a) - b·φ(b))/mass -
     mean². Far out, rows are anywhere in the box.
@@ -118,27 +118,27 @@ def rows_in_boxes(
     places = middles + np.where(flip, -mean, mean) * deviations
     known = mass > 1e-6
     spread = np.where(known, np.maximum(square, 0.0) * np.square(deviations), np.square(upper - lower) / 12)
-    return np.where(known, np.clip(places, lower, upper), (lower + upper) / 2), spread.sum(axis=1)
+    return np.where(known, np.clip(places, lower, upper), (lower + upper) / 2), spread
 
 
 def bells_of_clusters(
-    lower: Floats, upper: Floats, weights: Floats, label: NDArray[np.intp], *, count: int
+    places: Floats, spreads: Floats, weights: Floats, label: NDArray[np.intp], *, count: int
 ) -> tuple[Floats, Floats]:
-    """The mean and deviation of each cluster's rows along each axis, if they are anywhere in their boxes: count x q.
+    """The mean and deviation of each cluster's rows along each axis, count x q, from those of its boxes' rows.
 
     A cluster without weight gets the whole's.
     """
-    middles, within = (lower + upper) / 2, np.square(upper - lower) / 12
     mass = add_up(label, weights, count)[:, None]
     sums = [
         np.stack([add_up(label, weights * column, count) for column in table.T], axis=1)
-        for table in (middles, np.square(middles) + within)
+        for table in (places, np.square(places) + spreads)
     ]
     whole = [each.sum(axis=0) / max(float(weights.sum()), 1e-9) for each in sums]
     mean, square = (
         np.where(mass > 0, each / np.maximum(mass, 1e-9), every) for each, every in zip(sums, whole, strict=True)
     )
-    return mean, np.sqrt(np.maximum(square - np.square(mean), 1e-12 * np.square(upper - lower).max()))
+    least = 1e-12 * max(float(square.max()), 1.0)
+    return mean, np.sqrt(np.maximum(square - np.square(mean), least))
 
 
 def shrunk_steps(shifts: Floats, deviations: Floats, weights: Floats, axes: Floats) -> Floats:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -68,6 +70,17 @@ class Refusal(Exception):
 
 def body(message: str, parameter: str | None = None) -> dict[str, Any]:
     return {"error": {"parameter": parameter, "message": printable(in_commands(message))}}
+
+
+@contextmanager
+def one_at_a_time(work: threading.Lock) -> Iterator[None]:
+    """Refuse to wait for others who compute a release: ask again."""
+    if not work.acquire(blocking=False):
+        raise Refusal(429, "another release is being computed; ask again in a moment", retry=1)
+    try:
+        yield
+    finally:
+        work.release()
 
 
 def refusal_of(error: CoveyError) -> Refusal:

@@ -32,12 +32,13 @@ def the_studio(request: Request) -> Studio:
 
 Here = Annotated[Studio, Depends(the_studio)]
 Key = Annotated[str, Path(max_length=64)]
+Level = Annotated[int, Path(ge=0, le=19)]
 FileName = Annotated[str, Path(max_length=100)]
 Centres = Annotated[int, Query(ge=1, le=MOST_K, description="Number of centres.")]
 
 
 def asked(
-    level: Annotated[int, Path(ge=0, le=19)],
+    level: Level,
     k: Annotated[int, Query(ge=1, le=MOST_K, description="Number of centres.")] = USUAL_K,
     objective: bodies.Objective = "k-means",
     edges: Annotated[bool, Query(description="Whether narrow boxes at the edge help to find centres.")] = True,
@@ -101,6 +102,20 @@ def places(studio: Here, wanted: Wanted) -> Json:
     return Json(studio.places(wanted))
 
 
+@router.get("/api/how-many/{level}", tags=["look"])
+def how_many(studio: Here, level: Level, objective: bodies.Objective = "k-means") -> Json:
+    """How many clusters a level shows, in words, and what 2 to 20 centres cost with their intervals. Free."""
+    return Json(studio.views_of(level).curves.document(level, objective))
+
+
+@router.get("/api/rehearsal/{level}/how-many", tags=["look"])
+def rehearsed_how_many(
+    studio: Here, level: Level, objective: bodies.Objective = "k-means", rows: MadeUp = USUAL_ROWS
+) -> Json:
+    """The same of a rehearsal."""
+    return Json(studio.rehearsal(level, rows).curves.document(0, objective))
+
+
 @router.post("/api/owner", tags=["owner"])
 def owner(studio: Here, body: bodies.OwnerBody) -> Json:
     """The owner's view, on or off. Once on, publications say that the level was chosen with sight of raw data."""
@@ -133,6 +148,14 @@ def alternatives(studio: Here, body: bodies.AlternativesBody) -> Json:
     """Compare sets of sites on the private coreset of a level. Free, as often as wanted."""
     sets = {str(name): sites for name, sites in body.sets.items()}
     return Json(studio.compare(body.level, body.objective, sets, body.forbidden))
+
+
+@router.post("/api/profile", status_code=201, tags=["look"])
+def profile(studio: Here, body: bodies.ProfileBody) -> Json:
+    """What is in the clusters of a level, by other columns: a question to the rows, charged and answered at once."""
+    asked = (body.level, body.k, body.objective, body.edges)
+    found = studio.profile(asked, columns=body.columns, epsilon=body.epsilon, delta=body.delta)
+    return Json(found, status_code=201)
 
 
 @router.post("/api/publish", status_code=201, tags=["publish"])

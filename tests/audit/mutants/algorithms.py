@@ -298,7 +298,7 @@ MUTANTS = (
         "handed-out-unpaid",
         "a release is handed out although its charge is gone from the ledger",
         "fit.session:Session._stands",
-        {"return False": "return True"},
+        {"return disk_failed(error)": "return True"},
         killer=CHARGED + "test_what_is_no_longer_charged_is_not_handed_out",
     ),
     mutant(

@@ -324,16 +324,30 @@ def test_costs_beyond_four_columns_count_what_lies_outside_the_subspace(d, delta
         assert coreset.cost(centres, objective="k-median") == pytest.approx(cost(rows, centres, power=1), rel=within)
 
 
-@pytest.mark.parametrize("why", ["noise", "far from all others"])
+@pytest.mark.parametrize("why", ["noise", "far from all others", "rows of several centres"])
 def test_costs_beyond_four_columns_that_are_not_to_be_trusted_say_why(why):
     rng = np.random.default_rng(3)
-    rows = rng.normal(0, 0.1, (20_000, 6))
-    if why != "noise":
+    rows, k = rng.normal(0, 0.1, (20_000, 6)), 3
+    if why == "far from all others":
         rows[:800] = rng.choice([-1.0, 1.0], (800, 6))
-    epsilon = 0.02 if why == "noise" else 2.0
-    model = covey.PrivateCoreset(3, method="auto", epsilon=epsilon, bounds=(-1, 1), random_state=1).fit(rows)
+    if why == "rows of several centres":  # twenty groups in as many columns: no tree has enough leaves for them
+        rows, k = rng.uniform(-0.8, 0.8, (20, 20))[rng.integers(0, 20, 20_000)] + rng.normal(0, 0.1, (20_000, 20)), 20
+    epsilon, delta = (0.02, None) if why == "noise" else (2.0, 1e-6)
+    settings = {"epsilon": epsilon, "delta": delta, "bounds": (-1, 1), "random_state": 1}
+    model = covey.PrivateCoreset(k, method="auto", **settings).fit(rows)
     assert not model.release_.certificate.parameters["cost_trusted"]
     assert why in model.release_.certificate.parameters["cost_doubt"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_of_leaves_that_are_as_wide_as_everything_are_not_anywhere_in_them(seed):
+    """Eight wide groups in ten columns, of which most leaves are split along a few only."""
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(0, 0.15, (8, 10))[rng.integers(0, 8, 20_000)] + rng.normal(0, 0.15, (20_000, 10))
+    settings = {"epsilon": 2.0, "delta": 1e-6, "bounds": (-1, 1), "random_state": seed}
+    model = covey.PrivateCoreset(8, method="auto", **settings).fit(rows)
+    true = cost(rows, np.array(model.release_.centres))
+    assert model.coreset_.cost(np.array(model.release_.centres)) == pytest.approx(true, rel=0.35)
 
 
 @pytest.mark.parametrize("d", [2, 8])

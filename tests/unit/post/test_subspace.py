@@ -45,15 +45,16 @@ def test_rows_in_boxes_are_where_rows_that_were_drawn_are():
         own = rows[np.all((np.clip(rows, -half, half) >= low) & (np.clip(rows, -half, half) <= high), axis=1)]
         inside = np.clip(own.mean(axis=0), low, high)
         assert place == pytest.approx(inside, abs=0.02)
-        assert spread == pytest.approx(np.square(own - own.mean(axis=0)).sum(axis=1).mean(), rel=0.05)
+        assert spread == pytest.approx(own.var(axis=0), rel=0.05)
     one = {"half": np.array([90.0]), "middles": np.zeros((1, 1)), "deviations": np.ones((1, 1))}
     place, spread = rows_in_boxes(np.array([[20.0]]), np.array([[26.0]]), **one)
-    assert (place.tolist(), spread.tolist()) == ([[23.0]], [3.0])
+    assert (place.tolist(), spread.tolist()) == ([[23.0]], [[3.0]])
 
 
-def test_bells_of_clusters_are_those_of_their_boxes():
-    lower, upper = np.array([[0.0], [1.0], [5.0], [9.0]]), np.array([[1.0], [2.0], [8.0], [9.5]])
-    mean, deviation = bells_of_clusters(lower, upper, np.array([2.0, 2.0, 1.0, 0.0]), np.array([0, 0, 1, 2]), count=3)
+def test_bells_of_clusters_are_those_of_their_rows():
+    places, spreads = np.array([[0.5], [1.5], [6.5], [9.2]]), np.array([[1 / 12], [1 / 12], [9 / 12], [0.1]])
+    weights, label = np.array([2.0, 2.0, 1.0, 0.0]), np.array([0, 0, 1, 2])
+    mean, deviation = bells_of_clusters(places, spreads, weights, label, count=3)
     assert mean[:2, 0].tolist() == pytest.approx([1.0, 6.5])
     assert np.square(deviation[:2, 0]).tolist() == pytest.approx([4 / 12, 9 / 12])
     assert mean[2, 0] == pytest.approx((4 * 1.0 + 6.5) / 5)  # a cluster without weight: the whole's

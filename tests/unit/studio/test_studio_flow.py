@@ -79,6 +79,7 @@ def test_nothing_is_shown_before_the_look_was_paid(tmp_path):
     studio = asking(tmp_path)
     for method, path, body in (
         ("GET", "api/levels/0", None),
+        ("GET", "api/how-many/0", None),
         ("POST", "api/alternatives", {"level": 0, "sets": {"a": [[-74, 40.8]]}}),
         ("POST", "api/publish", {"level": 0, "k": 3}),
     ):

@@ -7,6 +7,7 @@ memory is one connection behind a lock. journal_mode=DELETE and synchronous=EXTR
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import threading
@@ -47,6 +48,12 @@ _REASONS = {
     "SQLITE_READONLY": "the ledger may not be written",
     "SQLITE_TOOBIG": "the release is too large for the ledger",
 }
+
+
+def disk_failed(error: LedgerError) -> bool:
+    """Whether the disk is why: SQLite must undo half a transaction before it can read what was committed earlier."""
+    name, code = (getattr(error.__cause__, each, None) for each in ("sqlite_errorname", "errno"))
+    return str(name).startswith(("SQLITE_FULL", "SQLITE_IOERR")) or code in (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
 
 class Store:

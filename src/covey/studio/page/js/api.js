@@ -41,11 +41,13 @@ export const api = {
   /** rows : how many made-up ones to rehearse on; null for the data. */
   level: (rows, level, k, objective, edges) => ask(rows === null ? `api/levels/${level}?${query({ k, objective, edges })}` : `api/rehearsal/${level}?${query({ k, objective, edges, rows })}`),
   places: (rows, level, k, objective, edges) => ask(rows === null ? `api/places/${level}?${query({ k, objective, edges })}` : `api/rehearsal/${level}/places?${query({ k, objective, edges, rows })}`),
+  howMany: (rows, level, objective) => ask(rows === null ? `api/how-many/${level}?${query({ objective })}` : `api/rehearsal/${level}/how-many?${query({ objective, rows })}`),
   owner: (on) => change("POST", "api/owner", { on }),
   ownerCentres: (k) => ask(`api/owner/centres?${query({ k })}`),
   setZones: (zones, revision) => change("PUT", `api/zones?${query({ revision })}`, zones),
   clearZones: (revision) => change("DELETE", `api/zones?${query({ revision })}`),
   alternatives: (body) => change("POST", "api/alternatives", body),
+  profile: (body) => change("POST", "api/profile", { confirm: true, ...body }),
   publish: (body) => change("POST", "api/publish", body),
   publications: () => ask("api/publications"),
   ledger: () => ask("api/ledger"),
