@@ -130,8 +130,8 @@ def test_a_budget_that_somebody_else_spent_meanwhile_is_refused_in_words(fresh: 
     watched.drawn(level=2)
     fresh.ask("api/releases", method="POST", body={"k": 3, "epsilon": 7.0, "algorithm": "lloyd"})
     watched.pay(alone=False)
-    page.locator("#problem").get_by_text("left").wait_for()
-    page.click("#pay-several")
+    page.locator(".refusal").get_by_text("1 of the privacy budget of “city” is left. It pays for:").wait_for()
+    assert page.locator(".refusal button").count() == 4
     assert page.locator("#confirm-look").is_disabled()
     assert "of the 1 that remain" in page.inner_text("#price-card")
     watched.errors = [error for error in watched.errors if "409" not in error]  # the refusal that this test is about
