@@ -87,7 +87,11 @@ def test_prose_on_su16_holds_choices_and_no_results():
 
 
 DRAWN = {  # what the demo, a release, a profile and the studio look like, and how to choose an algorithm
-    f"docs/guide/images/{name}.png" for name in ("demo-map", "profile", "release-map", "studio", "which-algorithm")
+    f"docs/guide/images/{name}.png"
+    for name in (
+        *("demo-map", "profile", "release-map", "which-algorithm"),
+        *("studio", "studio-dark", "studio-phone", "studio-new-york", "studio-joensuu"),
+    )
 }
 
 
