@@ -82,10 +82,13 @@ package: .venv/.dev studio-assets
 VERSIONED = tests/unit/test_estimator.py tests/unit/cli/test_cli.py tests/unit/cli/test_cli_files.py tests/unit/cli/test_complete.py \
   tests/unit/private/test_formats.py tests/unit/private/test_files.py tests/unit/private/test_excel_files.py \
   tests/unit/private/test_frames_of_others.py tests/unit/private/test_points.py tests/unit/published tests/unit/studio/test_studio_flow.py
+# Spark is tried with the lowest alone: it asks for pandas 2.
+lowest: SPARK = ,spark
+lowest: VERSIONED += tests/engines/test_spark.py::test_the_estimator_takes_a_frame
 lowest newest:
 	$(PYTHON) -m venv .venv-$@
 	.venv-$@/bin/python scripts/versions.py $@ > .venv-$@/constraints.txt
-	.venv-$@/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-$@/constraints.txt ".[versions]"
+	.venv-$@/bin/python -m pip install --quiet --quiet --disable-pip-version-check -c .venv-$@/constraints.txt ".[versions$(SPARK)]"
 	.venv-$@/bin/python -m pytest -q -n 2 -p no:cacheprovider --disable-warnings -m "not slow" $(VERSIONED)
 	.venv-$@/bin/python scripts/versions.py table > benchmarks/results/versions/$@.md
 

@@ -49,6 +49,7 @@ axes.add_patch(plt.Polygon(corners, color="#7fb77e", alpha=0.5, label="park"))
 for (name, plan), mark in zip(plans.items(), "osD", strict=True):
     axes.scatter(*np.array(plan.centres).T, marker=mark, s=70, edgecolors="black", label=name)
 axes.set(title="Five clinics, three plans, one ε", xlabel="lon", ylabel="lat")
+axes.locator_params(axis="x", nbins=5)
 axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 figure.tight_layout()
 plt.show()

@@ -58,5 +58,6 @@ figure, axes = plt.subplots(figsize=(6, 4.6))
 for month, release in zip(["January", "February", "March"], releases, strict=True):
     axes.scatter(*np.array(release.centres).T, s=np.clip(release.sizes, 0, None) / 8, alpha=0.5, label=month)
 axes.set(title="Where drivers are, month by month", xlabel="lon", ylabel="lat", xlim=(-74.1, -73.9), ylim=(40.7, 40.9))
+axes.locator_params(axis="x", nbins=5)
 axes.legend(loc="upper left")
 plt.show()

@@ -13,15 +13,20 @@ from typing import Any
 
 import msgspec
 
-from covey.published import release
+from covey.published import bounds, release
 from covey.published.coreset import files as coresets
 from covey.published.levels import files as levels
+from covey.published.profile import profile
+from covey.published.score import score
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference" / "schemas"
 KINDS = {
     "release": (release.Document, release.FORMAT, release.VERSION),
     "coreset": (coresets.CoresetDocument, coresets.FORMAT, coresets.VERSION),
     "levels": (levels.Document, levels.FORMAT, levels.VERSION),
+    "profile": (profile.Document, profile.FORMAT, profile.VERSION),
+    "score": (score.Document, score.FORMAT, score.VERSION),
+    "bounds": (bounds.Document, bounds.FORMAT, bounds.VERSION),
 }
 
 

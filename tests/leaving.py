@@ -173,10 +173,11 @@ class _Report(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         kind = dict(attrs).get("class")
-        name = f"{tag}.{kind}" if kind else tag
+        name = re.sub(r" ([bz])\d$", r" \1*", f"{tag}.{kind}") if kind else tag  # shades, and nearness of names
+        name = "ground" if kind and kind.startswith("ground ") else name  # what lies under the map
         for key, value in attrs:
             if key != "class":
-                self._add(f"{name} @{key}", value)
+                self._add(name if name == "ground" else f"{name} @{key}", value)
         self._open.append(name)
         if tag == "table":
             self._heads = []

@@ -211,6 +211,10 @@ def studio(town: Town, folder: Path, *, zones: Any = None, seed: int | None = No
     page.look()
     found = [of_json("api/levels", page.get(f"api/levels/{each}").json()) for each in ("3", "4?k=1")]
     found.append(of_json("api/places", places(page)))
+    found.append(of_json("api/how-many", page.get("api/how-many/3").json()))
+    if zones is None:
+        asked = {"level": 3, "k": 3, "columns": ["lon=-74.1:-73.9:4"], "epsilon": 1.0, "confirm": True}
+        found.append(of_json("api/profile", page.post("api/profile", asked).json()))
     for seen in (False, True):
         page.post("api/owner", {"on": seen})
         made = page.post(
@@ -218,13 +222,13 @@ def studio(town: Town, folder: Path, *, zones: Any = None, seed: int | None = No
         ).json()
         place = folder / "published" / made["id"]
         found += [
-            of_release(Release.load(place / "release.json")),
-            of_json("release.geojson", json.loads((place / "release.geojson").read_text())),
+            of_release(Release.load(place / "town-detailed.json")),
+            of_json("release.geojson", json.loads((place / "town-detailed.geojson").read_text())),
             of_json("publication.json", json.loads((place / "publication.json").read_text())),
-            of_report((place / "report.html").read_bytes()),
+            of_report((place / "town-detailed.html").read_bytes()),
         ]
         files = sorted(each.name for each in place.iterdir())
-        assert files == ["publication.json", "release.geojson", "release.json", "report.html"]
+        assert files == ["publication.json", *(f"town-detailed.{each}" for each in ("geojson", "html", "json"))]
     return joined(*found)
 
 
@@ -298,6 +302,14 @@ def profiled(town: Town, folder: Path, **asked: Any) -> Fields:
     return joined(*documents, of_steps(steps), of_release(release))
 
 
+def found(town: Town, folder: Path, **asked: Any) -> Fields:
+    """What is in the clusters of a release, by categories that nobody declared."""
+    rows = town.people().assign(a=lambda rows: "about " + rows.lon.round(2).astype(str))
+    release = fit(rows, k=2, epsilon=1.0, bounds=BOX, **asked)
+    told = release.profile(rows, columns=["a=private"], epsilon=2.0, delta=1e-4, **asked)
+    return joined(of_json("Profile", json.loads(told.to_json())), of_release(release))
+
+
 def scored(town: Town, folder: Path) -> Fields:
     """Scores of plain columns, where little is asked and not everything can be told."""
     rows = town.points()
@@ -354,6 +366,7 @@ def _cases() -> Iterator[tuple[str, Case]]:
         Case(partial(on_map, epsilon=2, person="who", rows_per_person="auto"), frozenset({"auto people"})),
     )
     yield "a profile", Case(profiled)
+    yield "private categories", Case(found, frozenset({"private categories"}))
     yield "scores of one centre", Case(scored)
     yield "a profile of people", Case(partial(profiled, person="who", rows_per_person=2))
     for method in METHODS.values():

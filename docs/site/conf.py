@@ -71,6 +71,7 @@ html_css_files = ["covey.css"]
 html_show_sourcelink = False
 html_sidebars = {"docs/guide/start": [], "docs/guide/which-algorithm": []}  # sections of one page
 html_copy_source = False
+html_context = {"default_mode": "auto"}  # light or dark as the reader's system is
 html_theme_options = {
     "logo": {"text": "Covey"},
     "navbar_align": "left",

@@ -1,9 +1,11 @@
-"""What the site needs beyond Sphinx: commands from the parser, maths without scripts, links to folders as words."""
+"""What the site needs beyond Sphinx: rooms with a line for each page, commands from the parser, maths without scripts,
+links that show titles of pages, and links to folders as words."""
 
 from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Iterator
 from os.path import normpath
 from pathlib import Path
 from typing import Any
@@ -14,16 +16,21 @@ from docutils.statemachine import StringList
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.matching import patfilter
 
-LINK = re.compile(r"(?<!!)\[([^]]+)\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+HERE = Path(__file__).parent
+
+LINK = re.compile(r"(?<!!)\[([^]]+)\]\(([^)#:\s]+)(#[^)]*)?\)")
+LINE = re.compile(r"^\| \[[^]]+\]\(([^)]+)\.md\) \| (.+) \|$", re.MULTILINE)  # of docs/README.md
 PLAIN = ("README.md", "docs/README.md")  # lists of pages: the site has its own
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("commands", Commands)
+    app.add_directive("pages", Pages)
     app.add_html_math_renderer("mathml", inline_renderers=(inline, None), block_renderers=(block, None))
     app.connect("autodoc-process-signature", as_called)
-    app.connect("source-read", without_folders)
+    app.connect("source-read", for_readers)
     app.connect("build-finished", front_door)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -47,21 +54,24 @@ def block(writer: Any, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
-def without_folders(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Links to folders and to lists of pages become plain words, links to tables of results files to save."""
+def for_readers(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Names of pages become their titles, links to folders plain words, links to tables of results files to save."""
     root = Path(app.srcdir)
     folder = (root / docname).parent
 
-    def plain(found: re.Match[str]) -> str:
-        target = Path(normpath(folder / found[2]))
+    def shown(found: re.Match[str]) -> str:
+        words, address, place = found[1], found[2], found[3] or ""
+        target = Path(normpath(folder / address))
         if target.is_dir() or target.relative_to(root).as_posix() in PLAIN:
-            return found[1]
+            return words
         if target.suffix == ".md" and target.is_relative_to(root / "benchmarks"):
-            return f"{{download}}`{found[1].replace('`', '')} <{found[2]}>`"
+            return f"{{download}}`{words.replace('`', '')} <{address}>`"
+        if re.fullmatch(r"`?[\w./-]+\.md`?", words):
+            return f"[]({address}{place})"
         return found[0]
 
     if app.env.doc2path(docname).suffix == ".md":
-        source[0] = LINK.sub(plain, source[0])
+        source[0] = LINK.sub(shown, source[0])
 
 
 def front_door(app: Sphinx, problem: Exception | None) -> None:
@@ -70,6 +80,32 @@ def front_door(app: Sphinx, problem: Exception | None) -> None:
         first = f"{app.config.root_doc}.html"
         lead = f'<meta http-equiv="refresh" content="0; url={first}"><a href="{first}">Covey</a>'
         Path(app.outdir, "index.html").write_text(f"<!doctype html><title>Covey</title>{lead}\n", encoding="utf-8")
+
+
+class Pages(SphinxDirective):
+    """The pages of a room, each with what docs/README.md, or this list, says of it; `*` stands for those not named."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        told = dict(LINE.findall(Path(self.env.srcdir, "docs", "README.md").read_text(encoding="utf-8")))
+        lines, places = [""], [""]
+        for page, _, words in (entry.partition(" ") for entry in self.entries()):
+            words = words or told.get(page.removeprefix("/docs/")) or told.get(f"..{page}", "")
+            lines.append(f"- :doc:`{page}`" + (f": {literal(words)}" if words else ""))
+            places.append(f"   {page}")
+        holder = nodes.section()
+        self.state.nested_parse(StringList([".. toctree::", "   :hidden:", *places, *lines], "pages"), 0, holder)
+        return holder.children
+
+    def entries(self) -> Iterator[str]:
+        rooms = {page for path in HERE.glob("*.rst") for page in re.findall(r"/[\w/.-]+", path.read_text())}
+        for entry in self.content:
+            if "*" not in entry:
+                yield entry
+            else:
+                found = patfilter((f"/{page}" for page in sorted(self.env.found_docs)), entry)
+                yield from (page for page in found if page not in rooms)
 
 
 class Commands(SphinxDirective):

@@ -25,6 +25,7 @@ DEEDS = {
     "coreset": ["coreset", *SHARED, "--method", "grid", "--out", "coreset.parquet", "--quiet"],
     "publish": ["publish"],  # what the studio does: look, then publish
 }
+RELEASES = ("release.json", "very-private.json")  # of a fit, and of the level that is published
 OUTPUTS = {"fit": "release.json", "coreset": "coreset.parquet", "publish": "published"}
 TRACES_OF_A_CRASH = (".part", "-journal", ".new")  # files that a killed process may leave beside the others
 
@@ -90,7 +91,7 @@ def check_files(folder: Path, found: dict[str, bytes]) -> None:
         certificate = None
         if name.endswith("coreset.parquet"):
             certificate = Coreset.load(folder / name).certificate
-        elif name.endswith("release.json"):
+        elif name.endswith(RELEASES):
             certificate = Release.from_json(content).certificate
         elif name.endswith("json"):
             json.loads(content)
@@ -100,7 +101,7 @@ def check_files(folder: Path, found: dict[str, bytes]) -> None:
             assert certificate.receipt in {entry.receipt for entry in entries if entry.kind == "charge"}
     listed = {name.rpartition("/")[0] for name in found if name.endswith("publication.json")}
     for each in listed:
-        assert {f"{each}/{file}" for file in ("release.json", "release.geojson", "report.html")} <= set(found)
+        assert {f"{each}/rows-very-private.{ending}" for ending in ("json", "geojson", "html")} <= set(found)
 
 
 def receipts(folder: Path, deed: str) -> set[str]:
@@ -108,7 +109,7 @@ def receipts(folder: Path, deed: str) -> set[str]:
     certificates = [
         Coreset.load(folder / name).certificate if name.endswith(".parquet") else Release.from_json(content).certificate
         for name, content in outputs(folder, deed).items()
-        if name.endswith(("coreset.parquet", "release.json"))
+        if name.endswith(("coreset.parquet", *RELEASES))
     ]
     return {each.receipt for each in certificates if each.receipt is not None}
 

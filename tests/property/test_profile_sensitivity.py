@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_sensitivity import assert_within
 
-from covey.fit.profile import with_cells
+from covey.fit.profile import codes_of, with_cells
 from covey.private.engines.memory import MemoryEngine
 from covey.private.tables.frames import open_table
 from covey.public import Box, Neighbours
 from covey.published.profile.columns import read_columns
-from covey.queries.profile import ProfileCounts
+from covey.queries.profile import PAIRS, CategoryTexts, ProfileCounts
 
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
 NAMES = ("x", "y", "mode", "age", "when")
@@ -125,3 +125,71 @@ def test_the_cut_into_chunks_never_shows(cut):
     for start in range(0, 300, cut):
         query.accumulate(block[:, start : start + cut], pieces)
     assert np.array_equal(pieces, exact(rows))
+
+
+def texts(rows):
+    """The query of texts, the counts of the engine, and those of a plain loop over the cells."""
+    [column] = read_columns({"mode": "private"}, NAMES, {})
+    coded = {f"letters {place}": each for place, each in enumerate(codes_of(column))}
+    domain = with_cells(Box(x=(0, 1), y=(0, 1)).domain(NAMES, len(NAMES)), coded)
+    frame = pd.DataFrame({"x": 0.5, "y": 0.5, "mode": pd.Series([each[2] for each in rows], dtype=object)})
+    table = open_table(frame).coded(coded)
+    table.check_numeric(domain.columns)
+    query = CategoryTexts(domain, first=2)
+    keys, counts = MemoryEngine(table, domain).totals_by_key(query)
+    assert np.array_equal(keys, np.unique(keys))
+    return query, dict(zip(keys.tolist(), counts.tolist(), strict=True))
+
+
+def by_hand(value) -> bytes:
+    """The text of a cell, cut, as plainly as can be."""
+    if isinstance(value, bool):
+        text = str(value).lower()
+    elif isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
+        text = str(int(value))
+    elif isinstance(value, str | bytes):
+        text = value if isinstance(value, str) else value.decode(errors="replace")
+        text = text.encode(errors="surrogatepass").decode(errors="replace")
+        text = text.lower() if text.lower() in ("true", "false") else text
+    else:
+        text = ""
+    cut = b""
+    for letter in text:
+        shown = (letter if letter.isprintable() else "\ufffd").encode()
+        if len(cut) + len(shown) > 2 * PAIRS:
+            break
+        cut += shown
+    return cut
+
+
+@settings(max_examples=25)
+@given(rows=st.lists(row, max_size=5), one=row, other=row, place=st.integers(0, 5))
+def test_one_row_moves_the_counts_of_texts_by_at_most_the_sensitivity(rows, one, other, place):
+    (query, without), (_, with_one), (_, with_other) = (
+        texts([*rows[:place], *more, *rows[place:]]) for more in ([], [one], [other])
+    )
+    for relation, ours, theirs in ((ADD, with_one, without), (REPLACE, with_other, with_one)):
+        change = [ours.get(key, 0) - theirs.get(key, 0) for key in ours.keys() | theirs.keys()]
+        assert_within([each for each in change if each], query.sensitivity(relation))
+    told = [by_hand(each[2]) for each in rows]
+    assert without == {key: told.count(key) for key in told}
+
+
+def test_the_bounds_of_texts_are_attained():
+    one, other = ((0.1, 0.1, text, 1.0, None) for text in ("bike", "car"))
+    query, ours = texts([one])
+    assert ours == {b"bike": 1}
+    assert query.sensitivity(ADD).coordinates == query.sensitivity(ADD).l1 == 1
+    assert texts([other])[1] == {b"car": 1}
+    assert query.sensitivity(REPLACE).coordinates == query.sensitivity(REPLACE).l1 == 2
+
+
+def test_rows_are_counted_under_the_texts_that_were_found():
+    cells = ["bike", "b", "car", "", None, "bike", "other"]
+    [column] = read_columns({"mode": "private"}, NAMES, {})
+    coded = {f"letters {place}": each for place, each in enumerate(codes_of(column))}
+    domain = with_cells(Box(x=(0, 1), y=(0, 1)).domain(NAMES, len(NAMES)), coded)
+    frame = pd.DataFrame({"x": 0.1, "y": 0.1, "mode": pd.Series(cells, dtype=object)})
+    for found, expected in (((b"car", b"bike"), [1, 2, 4]), ((b"bike", b"b", b"z"), [2, 1, 0, 4]), ((), [7])):
+        query = ProfileCounts([[0.0, 0.0]], [found], domain)
+        assert MemoryEngine(open_table(frame).coded(coded), domain).total(query).tolist() == expected

@@ -95,3 +95,38 @@ def test_what_stands_out_of_nothing_is_rare(release):
         told = Profile(centres=[[0.0]] * 6, columns=columns, counts=counts, noise_scale=8.0, certificate=None)
         false += bool(told.standing_out)
     assert false <= 20
+
+
+@pytest.mark.parametrize(
+    ("asked", "each", "rows", "epsilon"),
+    [
+        ({}, 1, 40_000, 0.2),
+        ({"neighbours": "replace-one"}, 1, 40_000, 0.2),
+        ({"person": "who", "rows_per_person": 2}, 2, 80_000, 0.4),
+    ],
+)
+def test_a_text_of_one_person_is_shown_as_rarely_as_delta_says_and_this_test_can_tell(
+    release, asked, each, rows, epsilon
+):
+    """Everybody has a text of their own, with all their rows: how many are shown tells the noise and the threshold."""
+    import pandas as pd
+    from scipy.stats import binom
+
+    delta, whose = 0.01, np.arange(rows) // each
+    frame = pd.DataFrame({"x": 0.5, "y": 0.5, "who": whose, "name": np.char.add("n", whose.astype(str))})
+    told = release[0].profile(frame, columns=["name=private"], epsilon=epsilon, delta=delta, random_state=3, **asked)
+    shown, people = len(told.columns[0].cells) - 1, rows // each
+    threshold = told.certificate.parameters["private"]["name"]["threshold"]
+    sides = 2 if asked.get("neighbours") else 1
+    scale = sides * each * 2 / epsilon  # half of epsilon is for this
+
+    def chance(holders: int, off: float = 1.0) -> float:
+        q = np.exp(-1 / (off * scale))
+        return float(q ** (threshold - holders) / (1 + q))
+
+    assert sides * chance(each) <= delta  # under replace-one two texts may be somebody's
+    assert each > 1 or sides * chance(each + 1) > delta  # no larger than needed
+    assert binom.cdf(shown, people, chance(each)) > WRONG
+    assert binom.sf(shown - 1, people, chance(each)) > WRONG
+    assert binom.sf(shown - 1, people, chance(each, 0.9)) < WRONG  # noise that is a tenth smaller
+    assert binom.cdf(shown, people, chance(each + int(0.5 * scale))) < WRONG  # a threshold that is lower

@@ -170,13 +170,6 @@ def test_a_ledger_is_kept_as_the_page_says(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out.endswith("1.0 of 2.0\n")
 
 
-def test_what_the_readme_says_about_speed_was_measured():
-    assert "takes less time than scikit-learn" in text("README.md")
-    results = json.loads(text("benchmarks/results/speed.json"))
-    assert results["rows"] == 10**6
-    assert results["times_scikit_learn"]["auto"] < 1
-
-
 def test_what_the_guides_say_about_time_was_measured():
     rows = json.loads(text("benchmarks/results/speed.json"))["table"]
     sampled = [row for row in rows if row["part"] == "sample"]

@@ -49,6 +49,7 @@ def test_an_example_runs_and_draws(path, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_the_example_of_spark_finds_the_same_on_every_engine(monkeypatch):
     pytest.importorskip("pyspark")
     if shutil.which("java") is None:

@@ -86,11 +86,21 @@ def test_prose_on_su16_holds_choices_and_no_results():
     assert not re.search(r"\d (times|minutes|seconds|of \d+ (cells|sets))", prose)
 
 
-DRAWN = {  # what the demo, a release, a profile and the studio look like, and how to choose an algorithm
+DRAWN = {  # what the demo, a release, answers to questions, a page and the studio look like, and how to choose
     f"docs/guide/images/{name}.png"
     for name in (
-        *("demo-map", "profile", "release-map", "which-algorithm"),
-        *("studio", "studio-dark", "studio-phone", "studio-new-york", "studio-joensuu"),
+        "demo-map",
+        "how-many",
+        "private-bounds",
+        "profile",
+        "published-page",
+        "release-map",
+        "studio",
+        "studio-dark",
+        "studio-joensuu",
+        "studio-new-york",
+        "studio-phone",
+        "which-algorithm",
     )
 }
 

@@ -6,7 +6,7 @@ A new row of the registry is a target at once: the row says what a run needs, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -39,6 +39,7 @@ from covey.published.release import Release
 SLIDER = "the slider"
 CLUSTERS = (1, 2, 3)
 DELTA = 1e-4
+TEXT = "text"
 EPSILONS = (0.1, 1.0, 3.0, 50.0)
 ZONED = 2  # so many clusters are looked for in zones
 QUICK: dict[str, Any] = {"candidates": 20, "parents": 3, "starts": 3}  # where a run has them, it is short
@@ -125,7 +126,7 @@ def _slider() -> Target:
     return Target(SLIDER, "pure", (Neighbours.ADD_REMOVE,), True, settings, run)
 
 
-def _question(name: str, ask: Callable[[Release, Any, dict[str, Any]], bytes]) -> Target:
+def _question(name: str, ask: Callable[[Release, Any, dict[str, Any]], bytes], *, delta: float | None = None) -> Target:
     """A question about centres that were released: `ask` is given them, the rows and the terms."""
 
     def settings(relation: Neighbours, rng: Rng, d: int) -> dict[str, Any]:
@@ -134,15 +135,16 @@ def _question(name: str, ask: Callable[[Release, Any, dict[str, Any]], bytes]) -
             "epsilon": float(rng.choice(EPSILONS)),
             "bounds": Ball(radius=1.0) if rng.random() < 0.2 else (-1, 1),
             "neighbours": str(relation),
+            **({} if delta is None else {"delta": delta}),
         }
 
     def run(tape: Tape, settings: Mapping[str, Any]) -> bytes:
         terms = {name: value for name, value in settings.items() if name not in ("data", "centres", "bounds")}
         release = _released(settings["centres"], settings["bounds"])
         with heard_by(partial(Watched.over, tape=tape)):
-            return ask(release, _named(settings["data"], release.columns), terms)
+            return ask(release, settings["data"], terms)
 
-    return Target(name, "pure", tuple(Neighbours), True, settings, run)
+    return Target(name, "pure" if delta is None else "approximate", tuple(Neighbours), True, settings, run)
 
 
 def _released(centres: list[list[float]], bounds: Any) -> Release:
@@ -176,22 +178,63 @@ def _named(data: Any, columns: list[str]) -> Any:
 def _profile() -> Target:
     def ask(release: Release, rows: Any, terms: dict[str, Any]) -> bytes:
         columns = dict.fromkeys(release.columns[:2], (-1.0, 1.0, 5))
-        return make_profile(release, rows, columns=columns, **QUESTION | terms).to_json()
+        named = _named(rows, release.columns)
+        return make_profile(release, named, columns=columns, **QUESTION | terms).to_json()
 
     return _question("profile", ask)
+
+
+def _categories() -> Target:
+    """A profile of a column whose categories are found: the one of a file that tells a row's first number, roughly."""
+
+    def ask(release: Release, rows: Any, terms: dict[str, Any]) -> bytes:
+        columns = {TEXT: "private", release.columns[0]: (-1.0, 1.0, 5)}
+        with TemporaryDirectory() as folder:
+            if isinstance(rows, np.ndarray):
+                rows = _file(Path(folder), release.columns, [("", row) for row in rows.tolist()])
+            return make_profile(release, rows, columns=columns, **QUESTION | terms).to_json()
+
+    return _question("private categories", ask, delta=DELTA)
+
+
+def _bounds() -> Target:
+    """A fit with private bounds: first the ranges of all columns, then a plain algorithm within them."""
+
+    def settings(relation: Neighbours, rng: Rng, _: int) -> dict[str, Any]:
+        epsilon = float(rng.choice(EPSILONS))
+        return {"k": int(rng.choice(CLUSTERS)), "epsilon": epsilon, "bounds": (-1, 1), "neighbours": str(relation)}
+
+    def run(tape: Tape, settings: Mapping[str, Any]) -> bytes:
+        data = settings["data"]
+        names = (
+            [f"x{axis}" for axis in range(data.shape[1])]
+            if isinstance(data, np.ndarray)
+            else settings["bounds"].columns
+        )
+        asked = {**settings, "data": _named(data, names), "bounds": dict.fromkeys(names, "private")}
+        with heard_by(partial(Watched.over, tape=tape)):
+            return fit(algorithm="lloyd", algorithm_params={"rounds": 1}, **asked).to_json()
+
+    return Target("private bounds", "pure", tuple(Neighbours), True, settings, run)
 
 
 def _score() -> Target:
     def ask(release: Release, rows: Any, terms: dict[str, Any]) -> bytes:
         others = {"moved": (-np.array(release.centres)).tolist()}
         asked: dict[str, Any] = {"public_centres": others, "within": 0.25, "clip": 0.75}
-        return make_score(release, rows, **asked, **QUESTION | terms).to_json()
+        return make_score(release, _named(rows, release.columns), **asked, **QUESTION | terms).to_json()
 
     return _question("score", ask)
 
 
 QUESTION: dict[str, Any] = dict.fromkeys(("person", "rows_per_person", "ledger", "dataset"))
-OTHERS = {SLIDER: _slider, "profile": _profile, "score": _score}
+OTHERS = {
+    SLIDER: _slider,
+    "profile": _profile,
+    "private categories": _categories,
+    "score": _score,
+    "private bounds": _bounds,
+}
 
 
 @contextmanager
@@ -207,7 +250,13 @@ def data_of(pair: Pair, person: Floats | None, bounds: Any) -> Iterator[dict[str
     names = tuple(f"x{axis}" for axis in range(pair.rows.shape[1]))
     box = Ball(radius=1.0, columns=names) if isinstance(bounds, Ball) else Box.of(dict.fromkeys(names, (-1.0, 1.0)))
     with TemporaryDirectory() as folder:
-        file = Path(folder) / "rows.csv"
-        written = [",".join([name, *map(repr, row)]) for name, row in lines]
-        file.write_text("\n".join([",".join(["id", *names]), *written, ""]))
+        file = _file(Path(folder), names, lines)
         yield {"data": file, "bounds": box, "person": "id", "rows_per_person": ROWS_PER_PERSON}
+
+
+def _file(folder: Path, names: Sequence[str], lines: list[tuple[str, list[float]]]) -> Path:
+    """Rows with whose they are as a CSV, which has a column of text besides."""
+    written = [",".join([name, *map(repr, row), f"about {row[0]:.1f}"]) for name, row in lines]
+    file = folder / "rows.csv"
+    file.write_text("\n".join([",".join(["id", *names, TEXT]), *written, ""]))
+    return file

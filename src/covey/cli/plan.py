@@ -25,6 +25,7 @@ from covey.text import show_table
 @click.option("--extent", metavar="LENGTH", help="The longest side of the domain, for metres: 30km.")
 @click.option("--bounds", multiple=True, metavar="RANGES", help="Instead: lon=-74.1:-73.9,lat=40.7:40.9.")
 @click.option("--neighbours", default="add-remove", show_default=True, metavar="NAME", help="Or replace-one.")
+@click.option("--questions", type=int, metavar="P", help="Also: private bounds, scores, and a profile of P columns.")
 @click.option("--json", "as_json", is_flag=True, help="Print the forecast as JSON.")
 @click.option("--plot", metavar="FILE", help="Draw the expected errors against epsilon, as PNG.")
 def plan(
@@ -45,10 +46,12 @@ def plan(
     Examples:
       covey plan --n 1e5 -d 2 -k 10 --error 5%
       covey plan --n 1e5 -d 2 -k 10 --size-error 5% --place-error 300m --extent 30km
+      covey plan --n 1e5 -d 2 -k 10 --epsilon 0.5 --questions 3
     """
     from covey.cli.options import read_bounds
     from covey.theory.plan import HEADERS
     from covey.theory.plan import plan as look_ahead
+    from covey.theory.questions import HEADERS as MORE
 
     try:
         rows = float(size)
@@ -70,3 +73,7 @@ def plan(
     show_table(HEADERS, outlook.table())
     for remark in outlook.remarks():
         click.echo(remark)
+    if outlook.questions:
+        click.echo()
+        show_table(MORE, outlook.further())
+        click.echo(outlook.meaning())

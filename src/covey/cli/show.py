@@ -14,9 +14,12 @@ from covey.published.show import show_release
 from covey.text import paragraph, printable, show_table
 
 if TYPE_CHECKING:
+    from covey.published.answers import Answer
     from covey.published.coreset.coreset import Coreset
     from covey.published.levels.levels import LevelSet
+    from covey.published.profile.profile import Profile
     from covey.published.release import Release
+    from covey.published.score.score import Score
 
 FORMATS = click.Choice(["geojson", "csv", "gpkg", "html", "png"])
 USUAL_K = 5
@@ -39,7 +42,7 @@ def takes_release(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@click.command(short_help="Show what is in a release, a coreset or levels, with a small map.")
+@click.command(short_help="Show what is in a release, a coreset, levels, a profile, a score or bounds.")
 @takes_release
 @click.option("--plot", metavar="FILE", help="Draw the map here, as PNG.")
 @click.option("--scaled", is_flag=True, help="Tell costs as they are measured, with columns scaled by the bounds.")
@@ -62,15 +65,20 @@ def show(
       covey show release.json
       covey show coreset.parquet --plot points.png
       covey show levels.json --level balanced -k 5
+      covey show profile.json --plot profile.png
     """
     if plot is not None:
         check_outputs([plot], inputs=[file], force=force)
 
+    from covey.published.answers import read_answer
     from covey.published.characters import character_map
     from covey.published.export import contents
     from covey.published.levels.levels import LevelSet
     from covey.published.release import Release
 
+    if (answer := read_answer(file)) is not None:
+        show_answer(answer, plot, of_levels=level is not None or k is not None, allow_seeded=allow_seeded)
+        return
     found = chosen(file, level=level, k=k)
     if isinstance(found, LevelSet):
         if plot is not None:
@@ -159,6 +167,32 @@ def chosen(file: str, *, level: str | None, k: int | None) -> Release | Coreset 
     return found.coreset(number) if k is None else found.release(number, k)
 
 
+def show_answer(answer: Answer, plot: str | None, *, of_levels: bool, allow_seeded: bool) -> None:
+    """A profile, a score, or bounds that were found: as the command that made it shows it, and its picture."""
+    from covey.published.bounds import FoundBounds, show_bounds
+    from covey.published.profile.profile import Profile
+    from covey.published.profile.words import show_profile
+    from covey.published.score.words import show_score
+
+    if of_levels:
+        raise click.UsageError("--level, -k: are for a file of levels; this one holds none")
+    content = None
+    if plot is not None:
+        if isinstance(answer, FoundBounds):
+            raise click.UsageError("--plot: bounds have no picture")
+        check_seed(answer, allowed=allow_seeded)
+        need("plot", "--plot: a picture")
+        content = answer.plot()
+    if isinstance(answer, FoundBounds):
+        show_bounds(answer)
+    elif isinstance(answer, Profile):
+        show_profile(answer)
+    else:
+        show_score(answer)
+    if plot is not None and content is not None:
+        write(plot, content)
+
+
 def show_levels(found: LevelSet) -> None:
     """What each level means, and what all of them together promise."""
     rows = [[each.name, f"{each.epsilon:g}", found.meaning(i)] for i, each in enumerate(found.levels)]
@@ -170,7 +204,7 @@ def show_levels(found: LevelSet) -> None:
     click.echo(f"One of them: covey show FILE --level NAME, or its centres: --level NAME -k {USUAL_K}.")
 
 
-def check_seed(found: Release | Coreset, *, allowed: bool) -> None:
+def check_seed(found: Release | Coreset | Profile | Score, *, allowed: bool) -> None:
     """Refuse to write what is not private."""
     if found.certificate.seeded and not allowed:
         raise click.UsageError(

@@ -206,10 +206,11 @@ def usable_folder(path: str) -> Path:
     return Path(path)
 
 
-def say(settings: Settings) -> None:
-    """The address, and what it means that somebody has it."""
-    click.echo(f"Covey studio: {settings.address}")
-    click.echo("Whoever has this address may use the studio. Press Ctrl-C to stop it.")
+def say(settings: Settings, link: str) -> None:
+    """The addresses, and what it means that somebody has them."""
+    click.echo(f"Covey studio: {link}")
+    click.echo(f"It opens once. For programs, as often as they ask: {settings.address}")
+    click.echo("Whoever has these addresses may use the studio. Press Ctrl-C to stop it.")
     if not settings.is_loopback:
         click.echo(
             "It listens beyond this machine, and what is sent is not encrypted: an SSH tunnel to 127.0.0.1 is safer."

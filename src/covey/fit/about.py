@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 import covey
 from covey.budget.accounting.plan import Plan
@@ -25,6 +23,7 @@ from covey.errors import FormatError, ParameterError
 from covey.events import float_at_least
 from covey.fit.cap import cap
 from covey.fit.caution import warn_before
+from covey.fit.request import check_delta
 from covey.fit.session import Progress, Session, open_ledger, seed_of
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.private.curator import Curator
@@ -35,6 +34,15 @@ from covey.published.certificate import Certificate
 from covey.published.reading import near
 from covey.published.release import Release
 from covey.queries.base import Query
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What was released: numbers, the scale of their noise, and what the certificate notes of how it was asked."""
+
+    numbers: Any
+    scale: float
+    notes: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Published(Protocol):
@@ -51,6 +59,7 @@ class Terms:
     """What is promised about an answer, and to what it is charged: checked, and all of it public."""
 
     epsilon: Fraction
+    delta: Fraction
     relation: Neighbours
     person: Person
     missing: str
@@ -63,7 +72,7 @@ class Terms:
 
     @property
     def promise(self) -> Promise:
-        return Promise(self.relation, self.person.column, self.epsilon, Fraction(0))
+        return Promise(self.relation, self.person.column, self.epsilon, self.delta)
 
 
 def check_terms(
@@ -77,6 +86,7 @@ def check_terms(
     dataset: str | None,
     engine: str,
     random_state: Any,
+    delta: float | None = None,
     engines: tuple[str, ...] = ENGINES,
 ) -> Terms:
     """Refuse what is wrong about a question, by what is public. What is not said is as in the first release."""
@@ -107,6 +117,7 @@ def check_terms(
     )
     return Terms(
         epsilon=amount("epsilon", epsilon),
+        delta=check_delta(delta),
         relation=relation,
         person=Person(column, same if rows_per_person is None else rows_per_person),
         missing=check_missing(first.parameters.get("missing", MIDDLE), relation),
@@ -132,7 +143,7 @@ def check_written(release: Release) -> None:
 
 def answer(
     terms: Terms,
-    query: Query,
+    run: Callable[[Curator, Promise], Answer],
     table: Table,
     domain: Domain,
     *,
@@ -140,16 +151,18 @@ def answer(
     bounds: dict[str, Any],
     notes: Mapping[str, Any],
     asked: Mapping[str, Any],
-    make: Callable[[NDArray[np.int64], float, Certificate], P],
+    numbers: int,
+    make: Callable[[Any, float, Certificate], P],
     read: Callable[[bytes], P],
     engines: tuple[str, ...] = ENGINES,
     progress: Progress | None = None,
 ) -> P:
-    """Pay, ask once behind the door, certify, and store what is made of the answer with its charge.
+    """Pay, ask behind the door, certify, and store what is made of the answer with its charge.
 
-    what : what it is called. bounds : the clustered columns, as certificates have them. notes : for the certificate.
-    asked : all that the answer depends on, and the terms do not say. make : of the noisy numbers, their noise's scale
-    and the certificate. read : a document that was stored.
+    run : asks the curator, within what each row is promised. what : what it is called. bounds : the clustered columns,
+    as certificates have them. notes : for the certificate. asked : all that the answer depends on, and the terms do not
+    say. numbers : how many it has at most. make : of the noisy numbers, their noise's scale and the certificate. read :
+    a document that was stored.
     """
     table.check_fit(engine=terms.engine, engines=engines, what=what, relation=terms.relation)
     session = Session(
@@ -160,7 +173,7 @@ def answer(
         purpose=f"{what} of released centres",
         fingerprint=_fingerprint(terms, domain, {**asked, "what": what, "reading": dict(table.reading)}),
         seed=terms.seed,
-        numbers=query.size,
+        numbers=numbers,
     )
     stored = session.stored()
     if stored is not None:
@@ -169,7 +182,6 @@ def answer(
         warn_before(terms.promise, terms.person, columns=table.names, used=domain.columns)
     columns = domain.columns if table.names is not None else None
     table.check_numeric(columns)
-    run = partial(asked_once, query)
     try:
         with np.errstate(all="ignore"):
             complete = table if terms.missing == MIDDLE else table.complete(domain)
@@ -177,21 +189,21 @@ def answer(
             curator = session.door(
                 capped.table, domain, capped.reserve, engine=terms.engine, engines=engines, progress=progress
             )
-            each = capped.reserve.promise
-            noisy = run(curator, each)
+            found = run(curator, capped.reserve.promise)
     except MemoryError:  # numpy's own message tells the shape of the array, and so the exact number of rows
         raise MemoryError("the rows do not fit into memory; what was charged stays charged") from None
     certificate = Certificate(
         algorithm=what,
         parameters={
             **notes,
+            **found.notes,
             "centres_of": terms.centres_of,
             **({"people": capped.notes} if capped.notes else {}),
             **({} if terms.missing == MIDDLE else {"missing": terms.missing}),
             **({} if terms.choice is None else {"choice": terms.choice}),
         },
         epsilon=float_at_least(terms.epsilon),
-        delta=0.0,
+        delta=float_at_least(terms.delta),
         neighbours=str(terms.relation),
         person=str(capped.person),
         unit=capped.person.column,
@@ -201,22 +213,23 @@ def answer(
         dataset=terms.dataset,
         receipt=session.receipt,
     )
-    made = make(noisy, float(query.sensitivity(terms.relation).l1 / each.epsilon), certificate)
+    made = make(found.numbers, found.scale, certificate)
     return read(session.finish(made.to_json(), made=made))
 
 
-def asked_once(query: Query, curator: Curator, promise: Promise) -> NDArray[np.int64]:
+def asked_once(query: Query, curator: Curator, promise: Promise) -> Answer:
     """The answer with all of what was promised; noise too large to draw is refused before it is paid for."""
-    noise = DiscreteLaplace(promise.epsilon)
-    noise.check(query.sensitivity(curator.neighbours))
+    noise, sensitivity = DiscreteLaplace(promise.epsilon), query.sensitivity(curator.neighbours)
+    noise.check(sensitivity)
     curator.reserve(Plan((noise.event(),)))
-    return curator.release(query, noise)
+    return Answer(numbers=curator.release(query, noise), scale=float(sensitivity.l1 / promise.epsilon))
 
 
 def _fingerprint(terms: Terms, domain: Domain, asked: Mapping[str, Any]) -> str:
     """Every parameter in one canonical text: what an idempotency key is bound to. All engines give the same."""
     fields = {
         "epsilon": str(terms.epsilon),
+        **({"delta": str(terms.delta)} if terms.delta else {}),
         "neighbours": str(terms.relation),
         "person": [terms.person.column, terms.person.rows],
         "missing": terms.missing,

@@ -7,13 +7,11 @@ second plan, with what is left of epsilon.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-import msgspec
 import numpy as np
 
 import covey
@@ -27,19 +25,18 @@ from covey.fit.request import Request
 from covey.fit.session import Session, rehearse
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.tree import PrivTree
-from covey.post.ranges import inner_range, lit, outward
+from covey.post.ranges import inner_range, lit, outward, usual_share
 from covey.private.curator import Curator
 from covey.private.narrowed.held import HeldTable
 from covey.private.tables.base import Table
 from covey.public import Domain, Neighbours
+from covey.published.bounds import FoundBounds
 from covey.published.certificate import Certificate
 from covey.queries.magnitudes import STEPS, Magnitudes, RawDomain
 from covey.queries.projection import Projection
 from covey.queries.tree import Tree, TreeLeaves
 
 PRIVATE = "private"
-FORMAT, VERSION = "covey-bounds", 1
-USUAL_SHARE, MOST_SHARE = Fraction(1, 20), Fraction(1, 4)  # of epsilon: of a column, and of all that name no share
 LARGEST_SHARE = Fraction(1, 2)  # of epsilon, of all columns together
 PARTS = (25, 35, 40)  # of a column's share: its magnitude, the splits of its tree, the rows of the tree's leaves
 DEEPEST = 20  # halvings of the magnitude
@@ -53,7 +50,7 @@ def read_private(bounds: Any) -> tuple[Any, dict[str, Fraction]]:
     if not isinstance(bounds, Mapping) or not any(isinstance(ends, str) for ends in bounds.values()):
         return bounds, {}
     asked = {str(name): ends for name, ends in bounds.items() if isinstance(ends, str)}
-    usual = min(USUAL_SHARE, MOST_SHARE / len(asked))
+    usual = usual_share(len(asked))
     shares = {name: _share(name, text, usual) for name, text in asked.items()}
     if sum(shares.values()) > LARGEST_SHARE:
         raise ParameterError("bounds", "private ranges may take at most half of epsilon together; name smaller shares")
@@ -150,15 +147,15 @@ class Look:
                 if error.release is None:  # no charge stands: nothing was paid for
                     raise
                 raise LedgerError(f"{error}; the ranges that were found are {found}") from None
-        document = json.loads(stored)
-        ranges = {name: ends and (ends[0], ends[1]) for name, ends in document["ranges"].items()}
+        document = FoundBounds.from_json(stored)
+        ranges = document.ranges
         if missing := [name for name, ends in ranges.items() if ends is None]:
             raise DataError(
                 f"bounds: no range of {missing[0]!r} is supported by the rows at this epsilon; that was charged, and "
                 "nothing else: give a public range, or a larger share"
             )
         notes = {"ranges": ranges, "epsilon": float_at_least(self.epsilon)}
-        if receipt := document["certificate"]["receipt"]:
+        if receipt := document.certificate.receipt:
             notes["receipt"] = receipt
         return held, rest, self.redomain({name: ends for name, ends in ranges.items() if ends}), notes
 
@@ -187,8 +184,7 @@ class Look:
             dataset=self.dataset,
             receipt=self.session.receipt,
         )
-        told = {"format": FORMAT, "version": VERSION, "ranges": found, "certificate": msgspec.to_builtins(certificate)}
-        return msgspec.json.format(msgspec.json.encode({**told, "statement": certificate.statement}), indent=2) + b"\n"
+        return FoundBounds(found, certificate).to_json()
 
 
 def _find(

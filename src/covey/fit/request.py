@@ -122,6 +122,14 @@ class Request:
         return json.dumps(fields, sort_keys=True)
 
 
+def check_delta(delta: float | None) -> Fraction:
+    """A delta as a user gives it; None for none."""
+    asked = Fraction(0) if delta is None else amount("delta", delta, below=1)
+    if asked > MOST_DELTA:
+        raise ParameterError("delta", "must be at most 0.01, and should be well below 1 in the number of rows")
+    return asked
+
+
 def check_request(
     *,
     k: int | str,
@@ -159,9 +167,7 @@ def check_request(
         raise ParameterError("errors", f"must be one of {', '.join(map(repr, ERRORS))}")
     if delta is None and row.needs_delta(parameters):
         raise ParameterError("delta", f"{algorithm!r} promises (epsilon, delta): give a delta, well below 1/n")
-    asked = Fraction(0) if delta is None else amount("delta", delta, below=1)
-    if asked > MOST_DELTA:
-        raise ParameterError("delta", "must be at most 0.01, and should be well below 1 in the number of rows")
+    asked = check_delta(delta)
     most, asked_range = read_k(k, k_range, row)
     return Request(
         k=most,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from covey.budget.ledger.ledger import Ledger
 from covey.checks import numbers
 from covey.errors import ParameterError
-from covey.fit.about import answer, check_terms
+from covey.fit.about import answer, asked_once, check_terms
 from covey.fit.assign import columns_of, domain_of
 from covey.fit.caution import warn_without_ledger
 from covey.fit.session import Progress
@@ -174,7 +175,7 @@ def make_score(
 
     return answer(
         terms,
-        query,
+        partial(asked_once, query),
         table,
         domain,
         what="score",
@@ -191,6 +192,7 @@ def make_score(
             "within": within,
             "clip": clip,
         },
+        numbers=query.size,
         make=made,
         read=Score.from_json,
         progress=progress,

@@ -7,6 +7,7 @@ beyond which hardly any rows can be.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,14 @@ TAIL = 0.01  # of the rows, that may lie beyond each end
 STANDS = 2.0  # scales of the noise: a leaf with less holds no rows that could be told
 DOUBT = math.sqrt(0.5)  # scales, half a deviation of a count: what is added to what seems to lie beyond an end
 MARGIN = 0.1  # of the range, that is added at either end: a wide range costs little, and one that cuts costs more
+USUAL_SHARE, MOST_SHARE = Fraction(1, 20), Fraction(1, 4)  # of epsilon: of a column, and of all that name no share
 STEPS = 50  # decimal steps of a range, at least: its ends are rounded outward to them
 _SLOPES = np.linspace(0.02, 0.98, 97)
+
+
+def usual_share(columns: int) -> Fraction:
+    """The share of epsilon of each of so many columns that name none."""
+    return min(USUAL_SHARE, MOST_SHARE / columns)
 
 
 def lit(counts: Floats, *, scale: float) -> tuple[int, int] | None:

@@ -43,10 +43,12 @@ class Counts:
         quadratic in s: the interval is all s that it does not rule out (Fieller).
         """
         counts, cells = self.numbers, self.numbers.shape[1]
+        if cells == 1:  # whatever is in the line is in its only cell
+            return np.ones((len(counts), 1, 3))
         total = counts.sum(axis=1, keepdims=True)
         guess = np.clip(counts / np.where(total > 0, total, np.inf), 0.0, 1.0)
         own, rest = (1 - guess) ** 2, (cells - 1) * guess**2
-        draws = (own + rest) ** 2 / (own**2 + rest**2 / max(cells - 1, 1)) * self.times
+        draws = (own + rest) ** 2 / (own**2 + rest**2 / (cells - 1)) * self.times
         far = np.maximum(deviations(level, draws), deviations(level, np.array(float(self.times))))
         variance = laplace_variance(self.scale) * self.times * far**2
         square = total**2 - variance * cells

@@ -11,7 +11,7 @@ that was reserved, and the ledger was charged, before any row was read.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -56,8 +56,8 @@ class AddsByKey(Protocol):
 
     def event(self) -> Event: ...
     def add_by_key(
-        self, keys: Integers, counts: Integers, sensitivity: Sensitivity, source: Source
-    ) -> tuple[Integers, Integers]: ...
+        self, keys: NDArray[Any], counts: Integers, sensitivity: Sensitivity, source: Source
+    ) -> tuple[NDArray[Any], Integers]: ...
 
 
 class Picks(Protocol):
@@ -114,7 +114,7 @@ class Curator(Sealed):
         sensitivity = self._pay(query, mechanism.event())
         return mechanism.add_chain(exact(self._engine, query), sensitivity, self._source)
 
-    def release_by_key(self, query: KeyedQuery, mechanism: AddsByKey) -> tuple[Integers, Integers]:
+    def release_by_key(self, query: KeyedQuery, mechanism: AddsByKey) -> tuple[NDArray[Any], Integers]:
         """Keys whose noisy count passes the mechanism's threshold, ascending, and those counts."""
         sensitivity = self._pay(query, mechanism.event())
         keys, counts = self._engine.totals_by_key(query)

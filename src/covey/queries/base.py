@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,11 +53,14 @@ class WholeQuery(Protocol):
 
 
 class KeyedQuery(Protocol):
-    """A count for each of too many possible keys to list: only keys that occur are counted, and then thresholded."""
+    """A count for each of too many possible keys to list: only keys that occur are counted, and then thresholded.
+
+    Keys are int64, or bytes of a fixed length.
+    """
 
     @property
     def name(self) -> str: ...
     @property
     def domain(self) -> Domain: ...
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity: ...
-    def keys(self, rows: Rows) -> NDArray[np.int64]: ...
+    def keys(self, rows: Rows) -> NDArray[Any]: ...

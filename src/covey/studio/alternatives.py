@@ -14,10 +14,10 @@ from covey.studio.data import Opened
 MOST_SETS, MOST_SITES = 12, 100
 SEED = 0  # the same question has the same answer
 NOTE = (
-    "Costs are estimates from the private coreset: the sum over rows of the {what} to the nearest site, with each "
-    "column scaled by its bounds. Each interval holds 9 times in 10. Noise moves all costs alike: differences are "
-    "known better than costs, and sets whose difference may be 0 cannot be told apart. Comparing is free and may be "
-    "repeated; centres that were found on the coreset look a little better than they are."
+    "Costs are estimates from the private summary of the level: the sum over rows of the {what} to the nearest site, "
+    "with each column scaled by its bounds. Each interval holds 9 times in 10. Noise moves all costs alike: "
+    "differences are known better than costs, and sets whose difference may be 0 cannot be told apart. Comparing is "
+    "free and may be repeated; centres that were found on the same summary look a little better than they are."
 )
 
 

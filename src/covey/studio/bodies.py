@@ -94,6 +94,19 @@ class PublishBody(Body):
     name: Name = "Private centres"
 
 
+class ProfileBody(Body):
+    """What is in the clusters of a level: columns as `covey profile` takes them, charged with an epsilon of its own."""
+
+    confirm: Literal[True]
+    level: LevelIndex
+    k: K
+    objective: Objective = "k-means"
+    edges: Annotated[bool, Field(strict=True)] = True
+    columns: Annotated[list[Annotated[str, StringConstraints(max_length=4000)]], Field(min_length=1, max_length=64)]
+    epsilon: Annotated[FiniteFloat, Field(gt=0, le=10)]
+    delta: Annotated[FiniteFloat, Field(gt=0, lt=1)] | None = None
+
+
 class Bounds(Body):
     """Public limits of each column, known without looking at the rows."""
 
@@ -120,6 +133,10 @@ class CloseBody(Body):
     columns: Columns | None = None
     bounds: Bounds | None = None
     dataset: Name | None = None
+
+
+class LinkBody(Body):
+    """Nothing needs to be said of a link."""
 
 
 class ReleaseBody(Body):

@@ -1,13 +1,12 @@
 """The door of the web server: who may ask, how often, how much. Every request passes here before any route sees it.
 
-In this order: rate limit, Host, token (in constant time), Origin, the header that marks a state-changing request,
-content type, length. Then every answer, refusals too, leaves with the security headers. A route added later is covered
-by itself.
+In this order: rate limit, Host, Origin, token or cookie (in constant time), the header that marks a state-changing
+request, content type, length. Then every answer, refusals too, leaves with the security headers. A route added later
+is covered by itself.
 """
 
 from __future__ import annotations
 
-import hmac
 import math
 import threading
 import time
@@ -20,6 +19,7 @@ from fastapi import HTTPException  # not Starlette's: FastAPI would make a 400 o
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 
+from covey.studio.entry import same
 from covey.studio.refusals import Refusal
 from covey.studio.settings import Limits, Settings
 
@@ -37,6 +37,8 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
+NO_TOKEN = "this address has no token, or that of an earlier run; use the whole address that the studio printed"
+USED = "this link has been opened before, and opens once"
 ASSETS_KEPT = "private, max-age=86400, immutable"  # public files that stand still while the studio runs
 
 
@@ -85,7 +87,7 @@ class Guard:
     def __init__(self, app: Any, settings: Settings) -> None:
         self._app, self._settings = app, settings
         self._policy = content_policy(settings.basemap.origin)
-        self._token = settings.token.encode()
+        self._entry = settings.entry
         limits = settings.limits
         self._reads, self._changes, self._strangers = (
             Bucket(rate, max(1.0, rate * limits.burst_seconds))
@@ -102,33 +104,46 @@ class Guard:
         try:
             inner = self._admitted(scope)
         except Refusal as refusal:
-            read_by_a_person = scope["method"] == "GET" and "text/html" in Headers(scope=scope).get("accept", "")
-            told = Response(page_of(refusal), refusal.status, media_type="text/html") if read_by_a_person else None
-            await (told or refusal.response())(scope, receive, answer)
+            inner = self._told(scope, refusal)
+        if isinstance(inner, Response):
+            await inner(scope, receive, answer)
             return
         with suppress(Exception):  # answered by then (refusals.on_bug); a log would repeat its message, and so values
             await self._app(inner, self._counted(inner, receive), answer)
 
     def _admitted(self, scope: Any) -> Any:
-        """The scope with the token taken off its path, or a Refusal."""
+        """The scope with its secret taken off its path, the answer to a link that opens once, or a Refusal."""
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")
         foreign = len(hosts) != 1 or hosts[0].lower() not in self._settings.hosts
-        token, slash, _ = scope["path"].removeprefix("/").partition("/")
-        stranger = not hmac.compare_digest(token.encode(errors="replace"), self._token)
+        head, slash, rest = scope["path"].removeprefix("/").partition("/")
+        program = same(head, self._settings.token)
+        stranger = not slash or not (program or self._entry.known(head, headers.getlist("cookie")))
         change = scope["method"] not in READS
         self._not_too_often(self._strangers if foreign or stranger else self._changes if change else self._reads)
         if foreign:
             raise Refusal(403, "the Host of this request is not this studio's; use the address that it printed")
-        if stranger or not slash:
-            raise Refusal(403, "the address lacks the studio's token; use the whole address that it printed")
         self._same_origin(headers)
+        if stranger:
+            opened = None if rest or not slash or not _is_visit(scope, headers) else self._entry.exchange(head)
+            if opened is None:
+                raise Refusal(403, USED if self._entry.was_opened(head) else NO_TOKEN)
+            return opened
+        if program and not rest and headers.get("sec-fetch-mode") == "navigate" and _is_visit(scope, headers):
+            return self._entry.exchange(self._entry.new_link())  # a browser leaves the token behind
         if change:
             if headers.get(MARK) != "1":
                 raise Refusal(403, "a request that changes something must carry the header X-Covey-Studio: 1")
             self._content_type(scope, headers)
         self._length(scope, headers)
-        return {**scope, "root_path": f"/{token}"}
+        return {**scope, "root_path": f"/{head}"}
+
+    def _told(self, scope: Any, refusal: Refusal) -> Response:
+        """A refusal, as a page for somebody who reads it in a browser."""
+        if scope["method"] != "GET" or "text/html" not in Headers(scope=scope).get("accept", ""):
+            return refusal.response()
+        room = self._entry.room if refusal.message == USED else None
+        return Response(page_of(refusal, room), refusal.status, media_type="text/html")
 
     def _not_too_often(self, bucket: Bucket) -> None:
         seconds = bucket.wait()
@@ -141,7 +156,8 @@ class Guard:
             scheme, _, host = origin.partition("://")
             if scheme != "http" or host.lower() not in self._settings.hosts:
                 raise Refusal(403, "this request comes from another page (its Origin is not this studio's)")
-        if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
+        elsewhere = headers.get("sec-fetch-site") in ("cross-site", "same-site")  # another port is the same site
+        if elsewhere and headers.get("sec-fetch-mode") != "navigate":
             raise Refusal(403, "this request comes from another page")
 
     def _content_type(self, scope: Any, headers: Headers) -> None:
@@ -188,14 +204,25 @@ class Guard:
         return sending
 
 
-def page_of(refusal: Refusal) -> str:
-    """A refusal for somebody who reads it in a browser, as who opens an address without its token does."""
+def _is_visit(scope: Any, headers: Headers) -> bool:
+    """Whether somebody opens an address, and not a browser that thinks they might."""
+    return scope["method"] == "GET" and "prefetch" not in headers.get("sec-purpose", headers.get("purpose", ""))
+
+
+def page_of(refusal: Refusal, room: str | None) -> str:
+    """A refusal for somebody who reads it in a browser, as who opens an address without its token does.
+
+    room : where a link that was used has led to, for the browser that used it.
+    """
+    again = "" if room is None else f'<p>If it was you, in this browser, <a href="/{room}/">go on there</a>.</p>'
     return (
         '<!doctype html><html lang="en"><title>Covey Studio</title><meta name="viewport" content="width=device-width">'
+        '<link rel="icon" href="data:,">'
         "<style>body{font:17px/1.5 system-ui,sans-serif;max-width:34em;margin:15vh auto;padding:0 1.5em;"
         "color-scheme:light dark}</style><h1>This is a Covey studio</h1>"
-        f"<p>It did not let you in: {escape(refusal.message)}.</p>"
-        "<p>The whole address stands in the terminal that <code>covey studio</code> was started in.</p></html>"
+        f"<p>It did not let you in: {escape(refusal.message)}.</p>{again}"
+        "<p>The terminal that <code>covey studio</code> was started in shows the link that opens it. Started again, it "
+        "shows another.</p></html>"
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -18,6 +20,30 @@ USUAL = {
     404: "there is nothing here; GET openapi.json lists what there is",
     405: "this address does not take that method; GET openapi.json lists what it takes",
     400: "the body is not a JSON document",
+}
+
+
+PLAIN = {  # by how the kind of an error begins, as pydantic names it; limits are those that we set
+    "missing": "is missing",
+    "extra_forbidden": "is not known here",
+    "int": "must be a whole number",
+    "float": "must be a number",
+    "finite_number": "must be a number",
+    "bool": "must be true or false",
+    "string_type": "must be text",
+    "string_too_short": "must have at least {min_length} letters",
+    "string_too_long": "must have at most {max_length} letters",
+    "string_pattern": "must be one line of text",
+    "greater_than_equal": "must be at least {ge}",
+    "greater_than": "must be above {gt}",
+    "less_than_equal": "must be at most {le}",
+    "less_than": "must be below {lt}",
+    "too_short": "must have at least {min_length} entries",
+    "too_long": "must have at most {max_length} entries",
+    "literal_error": "must be {expected}",
+    "list": "must be a list",
+    "dict": "must be an object with names",
+    "model": "must be an object with names",
 }
 
 
@@ -44,6 +70,17 @@ class Refusal(Exception):
 
 def body(message: str, parameter: str | None = None) -> dict[str, Any]:
     return {"error": {"parameter": parameter, "message": printable(in_commands(message))}}
+
+
+@contextmanager
+def one_at_a_time(work: threading.Lock) -> Iterator[None]:
+    """Refuse to wait for others who compute a release: ask again."""
+    if not work.acquire(blocking=False):
+        raise Refusal(429, "another release is being computed; ask again in a moment", retry=1)
+    try:
+        yield
+    finally:
+        work.release()
 
 
 def refusal_of(error: CoveyError) -> Refusal:
@@ -83,7 +120,15 @@ async def on_invalid(_: Request, error: Exception) -> Response:
     if first["type"] == "json_invalid":
         return Json(body(USUAL[400]), status_code=400)
     where = [str(part) for part in first["loc"] if part not in ("body", "query", "path", "header")]
-    return Json(body(str(first["msg"]), named(where)), status_code=422)
+    return Json(body(in_plain_words(first["type"], first.get("ctx") or {}), named(where)), status_code=422)
+
+
+def in_plain_words(kind: str, limits: Mapping[str, Any]) -> str:
+    """What a validator found, as a person would say it; its own words are for programmers."""
+    for beginning, words in PLAIN.items():
+        if kind.startswith(beginning):
+            return words.format(**limits)
+    return "is not what is asked for here"
 
 
 def named(parts: Sequence[str]) -> str | None:

@@ -11,9 +11,11 @@ from fastapi import APIRouter, Body, Depends, Path, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse, Response
 
+from covey.published.report import POLICY
 from covey.studio import bodies
 from covey.studio.alternatives import compare_sites, find_sites
 from covey.studio.api_page import api_page
+from covey.studio.gazetteer import find_places
 from covey.studio.places import Asked
 from covey.studio.publications import TYPES
 from covey.studio.refusals import Json, Refusal
@@ -21,7 +23,7 @@ from covey.studio.settings import MOST_K, MOST_ROWS, USUAL_K, USUAL_ROWS
 from covey.studio.studio import Studio
 
 router = APIRouter(responses={"4XX": {"model": bodies.Refused, "description": "Refused, in plain words."}})
-SANDBOX = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'"
+SANDBOX = f"{POLICY}; sandbox allow-scripts; frame-ancestors 'none'"  # its own script alone, without our origin
 
 
 def the_studio(request: Request) -> Studio:
@@ -31,11 +33,13 @@ def the_studio(request: Request) -> Studio:
 
 Here = Annotated[Studio, Depends(the_studio)]
 Key = Annotated[str, Path(max_length=64)]
+Level = Annotated[int, Path(ge=0, le=19)]
+FileName = Annotated[str, Path(max_length=100)]
 Centres = Annotated[int, Query(ge=1, le=MOST_K, description="Number of centres.")]
 
 
 def asked(
-    level: Annotated[int, Path(ge=0, le=19)],
+    level: Level,
     k: Annotated[int, Query(ge=1, le=MOST_K, description="Number of centres.")] = USUAL_K,
     objective: bodies.Objective = "k-means",
     edges: Annotated[bool, Query(description="Whether narrow boxes at the edge help to find centres.")] = True,
@@ -99,6 +103,20 @@ def places(studio: Here, wanted: Wanted) -> Json:
     return Json(studio.places(wanted))
 
 
+@router.get("/api/how-many/{level}", tags=["look"])
+def how_many(studio: Here, level: Level, objective: bodies.Objective = "k-means") -> Json:
+    """How many clusters a level shows, in words, and what 2 to 20 centres cost with their intervals. Free."""
+    return Json(studio.views_of(level).curves.document(level, objective))
+
+
+@router.get("/api/rehearsal/{level}/how-many", tags=["look"])
+def rehearsed_how_many(
+    studio: Here, level: Level, objective: bodies.Objective = "k-means", rows: MadeUp = USUAL_ROWS
+) -> Json:
+    """The same of a rehearsal."""
+    return Json(studio.rehearsal(level, rows).curves.document(0, objective))
+
+
 @router.post("/api/owner", tags=["owner"])
 def owner(studio: Here, body: bodies.OwnerBody) -> Json:
     """The owner's view, on or off. Once on, publications say that the level was chosen with sight of raw data."""
@@ -139,9 +157,17 @@ def sites(studio: Here, body: bodies.SitesBody) -> Json:
     return Json(find_sites(*studio.coreset(body.level), **body.model_dump(exclude={"level"})))
 
 
+@router.post("/api/profile", status_code=201, tags=["look"])
+def profile(studio: Here, body: bodies.ProfileBody) -> Json:
+    """What is in the clusters of a level, by other columns: a question to the rows, charged and answered at once."""
+    asked = (body.level, body.k, body.objective, body.edges)
+    found = studio.profile(asked, columns=body.columns, epsilon=body.epsilon, delta=body.delta)
+    return Json(found, status_code=201)
+
+
 @router.post("/api/publish", status_code=201, tags=["publish"])
 def publish(studio: Here, body: bodies.PublishBody) -> Json:
-    """Write release.json, release.geojson and report.html. The look was charged; this costs nothing more."""
+    """Write the release, a map layer and a page to send. The look was charged; this costs nothing more."""
     return Json(studio.publish((body.level, body.k, body.objective, body.edges), body.name), status_code=201)
 
 
@@ -152,11 +178,11 @@ def publications(studio: Here) -> Json:
 
 
 @router.get("/api/publications/{publication}/{file}", tags=["publish"])
-def publication_file(studio: Here, publication: Key, file: Key) -> Response:
-    """One file of a publication: release.json, release.geojson or report.html."""
-    content = studio.publications.content(publication, file)
-    headers = {"Content-Security-Policy": SANDBOX} if file == "report.html" else {}
-    return Response(content, media_type=TYPES[file], headers=headers)
+def publication_file(studio: Here, publication: Key, file: FileName) -> Response:
+    """One file of a publication, by the name that GET api/publications tells."""
+    content, ending = studio.publications.content(publication, file)
+    headers = {"Content-Security-Policy": SANDBOX} if ending == ".html" else {}
+    return Response(content, media_type=TYPES[ending], headers=headers)
 
 
 @router.get("/api/ledger", tags=["publish"])
@@ -182,6 +208,12 @@ async def upload(request: Request, studio: Here, query: Annotated[bodies.UploadQ
     part = await studio.uploads.receive(query.name, request.stream(), how)
     taken = await run_in_threadpool(studio.uploads.keep, query.name, part, how, in_use=studio.data_in_use)
     return Json({"id": taken.id, "columns": list(taken.columns)}, status_code=201)
+
+
+@router.get("/api/gazetteer", tags=["data"])
+def gazetteer(name: Annotated[str, Query(min_length=2, max_length=80, description="How it begins.")]) -> Json:
+    """Places of a name and bounds around them, from a public list: where to look for the data, not where it is."""
+    return Json({"places": find_places(name)})
 
 
 @router.post("/api/open", tags=["data"])
@@ -211,6 +243,12 @@ def close_batches(studio: Here, body: bodies.CloseBody | None = None) -> Json:
 def release(studio: Here, body: bodies.ReleaseBody) -> Json:
     """A release of the open data set, charged with its epsilon, as `covey fit` makes it."""
     return Json(studio.release(**body.model_dump()))
+
+
+@router.post("/api/links", status_code=201, tags=["base station"])
+def link(studio: Here, _: bodies.LinkBody | None = None) -> Json:
+    """Another address that opens the page once, for another browser."""
+    return Json({"address": studio.settings.new_link()}, status_code=201)
 
 
 @router.get("/api/basemap", tags=["look"])

@@ -45,7 +45,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def serve(settings: Settings, *, browser: bool, say: Any) -> None:
-    """Serve until Ctrl-C. Requests are not logged: their addresses hold the token."""
+    """Serve until Ctrl-C. Requests are not logged: their addresses may hold a token."""
     import uvicorn
 
     from covey.studio.app import make_app
@@ -54,7 +54,7 @@ def serve(settings: Settings, *, browser: bool, say: Any) -> None:
         known = dataclasses.replace(settings, port=bound.getsockname()[1])
         app = make_app(known)
         bound.listen(64)  # whoever reads the address may ask at once, and waits until the server runs
-        say(known)
+        say(known, link := known.new_link())
         server = uvicorn.Server(
             uvicorn.Config(
                 app,
@@ -69,7 +69,7 @@ def serve(settings: Settings, *, browser: bool, say: Any) -> None:
             )
         )
         end_in_order()
-        with opened_browser(known.address) if browser else contextlib.nullcontext():
+        with opened_browser(link) if browser else contextlib.nullcontext():
             server.run(sockets=[bound])
 
 

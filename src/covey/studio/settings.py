@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import re
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any
 
 from covey.errors import ParameterError
 from covey.public import Person
+from covey.studio.entry import Entry, new_token
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 ANY_ADDRESS = ("", "0.0.0.0", "::", "[::]", "*")
@@ -48,11 +48,6 @@ class Basemap:
     origin: str | None = None
 
 
-def new_token() -> str:
-    """192 bits from the operating system, as text for an address."""
-    return base64.urlsafe_b64encode(os.urandom(24)).decode()
-
-
 def new_id() -> str:
     """An opaque name for an upload, a job or a publication."""
     return os.urandom(8).hex()
@@ -67,7 +62,7 @@ class Settings:
     ledger : a Ledger, or None for one in memory. dataset : the name in the ledger. key : the idempotency key of the
     look, or None. out : the folder of publications. host, port : where it listens; port 0 is decided by whoever binds
     the socket, and must be the real one here, for the Host check. public : rows of nobody to rehearse on, or None for
-    made-up ones. seed : repeatable noise, not private.
+    made-up ones. seed : repeatable noise, not private. token : of programs. entry : of browsers.
     """
 
     host: str = "127.0.0.1"
@@ -93,6 +88,7 @@ class Settings:
     allow_seeded: bool = False
     limits: Limits = Limits()
     token: str = field(default_factory=new_token, repr=False)
+    entry: Entry = field(default_factory=Entry, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.host in ANY_ADDRESS:
@@ -128,5 +124,12 @@ class Settings:
 
     @property
     def address(self) -> str:
-        """The address of the page, with the token: whoever has it may use the studio."""
-        return f"http://{self.shown_host}:{self.port}/{self.token}/"
+        """The address for programs, with the token: whoever has it may use the studio."""
+        return self._below(self.token)
+
+    def new_link(self) -> str:
+        """An address that opens the page in one browser, once."""
+        return self._below(self.entry.new_link())
+
+    def _below(self, head: str) -> str:
+        return f"http://{self.shown_host}:{self.port}/{head}/"

@@ -34,8 +34,9 @@ from covey.studio.ledger_page import ledger_page
 from covey.studio.owner import Owner
 from covey.studio.places import Asked
 from covey.studio.prices import How, certified_levels, how_chosen, levels_for, offers, price_of
-from covey.studio.publications import Publications, complete, files_of
-from covey.studio.refusals import Refusal
+from covey.studio.profiles import profiled
+from covey.studio.publications import Publications, certified, complete, made_up_ground
+from covey.studio.refusals import Refusal, one_at_a_time
 from covey.studio.rehearsal import Rehearsal
 from covey.studio.settings import MOST_K, USUAL_K, Settings
 from covey.studio.uploads import Uploads
@@ -59,16 +60,14 @@ class Studio:
         self.batches = Batches(most_bytes=settings.limits.batches)
         self.publications = Publications(settings.out)
         self._book: Ledger = settings.ledger or Ledger.memory(person=settings.person.column)
-        self._lock = threading.RLock()
-        self._fitting = threading.Lock()
+        self._lock, self._fitting = threading.RLock(), threading.Lock()
         self._data: Opened | None = None
         self._first: Opened | None = None  # what the key of the command line stands for
         self._views: Views | None = None
         self._job: Job | None = None
         self._zones: Drawn | None = None
         self._rehearsal: Rehearsal | None = None
-        self.owner = Owner()
-        self._revision = 0
+        self.owner, self._revision = Owner(), 0
         if settings.data is not None:
             self._open(settings.data, settings.bounds, settings.name, settings.dataset)
 
@@ -242,12 +241,12 @@ class Studio:
         return rehearsal.views(level)
 
     def level(self, asked: Asked) -> bytes:
-        return self._views_of(asked[0]).document(asked)
+        return self.views_of(asked[0]).document(asked)
 
     def places(self, asked: Asked) -> dict[str, Any]:
-        return self._views_of(asked[0]).places.ask(asked)
+        return self.views_of(asked[0]).places.ask(asked)
 
-    def _views_of(self, level: int) -> Views:
+    def views_of(self, level: int) -> Views:
         views = self.views()
         if level >= len(views.levels.levels):
             raise Refusal(404, NO_LEVEL.format(len(views.levels.levels) - 1), parameter="level")
@@ -255,7 +254,7 @@ class Studio:
 
     def coreset(self, level: int) -> tuple[Coreset, Opened]:
         """The private coreset of a level, and what is public about its data: for questions that cost nothing."""
-        views = self._views_of(level)
+        views = self.views_of(level)
         return views.levels.coreset(level), views.data
 
     # --- zones, owner -------------------------------------------------------------------------------------------------
@@ -289,31 +288,22 @@ class Studio:
         """Write what is on the slider now. It costs nothing more: the look was charged for every level of it."""
         self._not_seeded()
         level, k, objective, edges = asked
-        views = self._views_of(level)
+        views = self.views_of(level)
         with self._lock:
-            how = self._how(views)
+            how, zones = self._how(views), None if self._zones is None else self._zones.document
         coreset = views.levels.coreset(level, **how._asdict())
         release = views.levels.release(level, k, objective=objective, edges=edges, **how._asdict())
-        release = complete(release, coreset, views.places.now(asked))
         entry = self.publications.add(
-            release,
+            complete(release, coreset, views.places.now(asked)),
             coreset,
             views.data,
             name=name,
             level=views.levels.levels[level].name,
             meaning=views.levels.meaning(level),
+            zones=zones,
+            ground=made_up_ground() if self.settings.demo and views.data is self._first else None,
         )
-        certificate = release.certificate
-        return {
-            **entry,
-            "files": files_of(entry["id"]),
-            "certificate": {
-                "epsilon": certificate.epsilon,
-                "delta": certificate.delta,
-                "statement": certificate.statement,
-                "chosen": how.chosen,
-            },
-        }
+        return entry | {"certificate": certified(release.certificate, how.chosen)}
 
     def release(self, **asked: Any) -> bytes:
         """A release of its own for a program: charged, computed while the caller waits, one at a time."""
@@ -321,10 +311,8 @@ class Studio:
         with self._lock:
             data, zones = self._opened(), None if self._zones is None else self._zones.zones
             seen = self.owner.ever
-        if not self._fitting.acquire(blocking=False):
-            raise Refusal(429, "another release is being computed; ask again in a moment", retry=1)
-        try:
-            release = fit(
+        with one_at_a_time(self._fitting):
+            return fit(
                 data.source,
                 bounds=data.bounds,
                 **data.asked,
@@ -334,10 +322,14 @@ class Studio:
                 random_state=self.settings.seed,
                 choice=f"asked for with sight of raw data: {UNCOVERED}" if seen else None,
                 **asked,
-            )
-        finally:
-            self._fitting.release()
-        return release.to_json()
+            ).to_json()
+
+    def profile(self, asked: Asked, **question: Any) -> dict[str, Any]:
+        """What is in the clusters on the slider: charged, computed while the caller waits, one at a time."""
+        self._not_seeded()
+        terms, views = {"ledger": self._book, "random_state": self.settings.seed, **question}, self.views_of(asked[0])
+        with one_at_a_time(self._fitting):
+            return profiled(views, asked, self._how(views), **terms)
 
     def _not_seeded(self) -> None:
         if self.settings.seed is not None and not self.settings.allow_seeded:

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from covey.fit.slider import LevelSet
 from covey.published.certificate import factor_of
 from covey.published.levels.words import SLIDER, anyone
+from covey.published.page.picture import heaviest_first
 from covey.published.release import Release
-from covey.published.report import heaviest_first
 from covey.published.sentences import not_told, words_of
+from covey.studio.curve import Curves
 from covey.studio.data import Opened
 from covey.studio.places import Asked, Places
 
@@ -39,6 +40,7 @@ class Views:
     def __init__(self, levels: LevelSet, data: Opened) -> None:
         self.levels, self.data = levels, data
         self.places = Places(levels)
+        self.curves = Curves(levels)
         self._lock = threading.Lock()
         self._answers: OrderedDict[Asked, bytes] = OrderedDict()
         self._points: dict[int, dict[str, Any]] = {}

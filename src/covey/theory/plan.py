@@ -16,6 +16,9 @@ from covey.public import Box
 from covey.text import aligned, paragraph
 from covey.theory.forecast import LEAST, WISHES, Answer, Expected, Forecast, forecast, smallest_epsilon, smallest_n
 from covey.theory.limits import Bound, clustering_floor, pure_clustering_floor
+from covey.theory.questions import HEADERS as MORE
+from covey.theory.questions import Questions, remark
+from covey.theory.questions import questions as ask
 
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0)
 SHARE = "5% or 0.05"
@@ -49,6 +52,10 @@ class Outlook:
         The longest side of the domain in metres, if it was told; places are shares of it.
     limit : Bound or None
         What nobody can beat, at the first epsilon.
+    questions : tuple of Questions
+        What private bounds, scores and a profile cost and tell at each epsilon, if that was asked.
+    columns : int or None
+        Of how many columns the profile is.
     """
 
     forecasts: tuple[Forecast, ...]
@@ -56,6 +63,8 @@ class Outlook:
     epsilon: float | None
     width: float | None
     limit: Bound | None
+    questions: tuple[Questions, ...] = ()
+    columns: int | None = None
 
     def document(self) -> dict[str, Any]:
         """All of it as plain data: what `covey plan --json` prints."""
@@ -69,6 +78,7 @@ class Outlook:
                 what: {name: value for name, value in asdict(need).items() if value is not None}
                 for what, need in self.needs.items()
             },
+            **({"questions": [asdict(each) for each in self.questions]} if self.questions else {}),
         }
 
     def table(self) -> list[list[str]]:
@@ -77,6 +87,14 @@ class Outlook:
             [f"{row.epsilon:g}", *(self._cell(what, getattr(row, what)) for what in WORDS), f"{row.found:.0%}"]
             for row in self.forecasts
         ]
+
+    def further(self) -> list[list[str]]:
+        """What further questions cost and tell, one line for each epsilon, under `theory.questions.HEADERS`."""
+        return [each.line() for each in self.questions]
+
+    def meaning(self) -> str:
+        """What that table means."""
+        return paragraph(remark(self.columns or 1, self.forecasts[0]))
 
     def opening(self) -> str:
         first = self.forecasts[0]
@@ -122,7 +140,8 @@ class Outlook:
         )
 
     def __str__(self) -> str:
-        return "\n".join([self.opening(), *aligned(HEADERS, self.table()), *self.remarks()])
+        further = [] if self.columns is None else [*aligned(MORE, self.further()), self.meaning()]
+        return "\n".join([self.opening(), *aligned(HEADERS, self.table()), *self.remarks(), *further])
 
 
 def plan(
@@ -138,6 +157,7 @@ def plan(
     extent: float | str | None = None,
     bounds: Box | Mapping[str, Sequence[float]] | None = None,
     neighbours: str = "add-remove",
+    questions: int | None = None,
 ) -> Outlook:
     """What to expect of the default algorithm, and the epsilon that a wish needs: `covey plan` from Python.
 
@@ -168,6 +188,8 @@ def plan(
         Instead of `extent`, the bounds of a map: {"lon": (-74.1, -73.9), "lat": (40.7, 40.9)}.
     neighbours : {'add-remove', 'replace-one'}, default='add-remove'
         What is hidden, as for `KMeans`.
+    questions : int or None, default=None
+        Also what private bounds, scores and a profile of so many columns cost and tell.
 
     Returns
     -------
@@ -192,7 +214,15 @@ def plan(
     given = {"cost": error, "size": size_error, "place": place_error}
     wishes = {what: _wish(what, value, width) for what, value in given.items() if value is not None}
     needs = {what: _needs(what, most, shape, epsilon, width) for what, most in wishes.items()}
-    return Outlook(forecasts=table, needs=needs, epsilon=epsilon, width=width, limit=_floor(table[0]))
+    return Outlook(
+        forecasts=table,
+        needs=needs,
+        epsilon=epsilon,
+        width=width,
+        limit=_floor(table[0]),
+        questions=() if questions is None else tuple(ask(row, questions) for row in table),
+        columns=questions,
+    )
 
 
 def _needs(what: str, most: float, shape: dict[str, Any], epsilon: float | None, width: float | None) -> Need:

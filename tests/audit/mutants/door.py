@@ -4,6 +4,7 @@ from mutants.planting import mutant
 
 DOOR = "unit/private/test_curator.py::"
 NARROW = "unit/private/test_narrower_curators.py::"
+GUARD = "unit/studio/test_studio_guard.py::"
 KEEPS = "unit/test_canary.py::test_no_algorithm_keeps_the_canary"
 
 MUTANTS = (
@@ -243,5 +244,40 @@ MUTANTS = (
         "fit.fit:fit",
         {'raise MemoryError("the rows do not fit into memory; what was charged stays charged") from None': "raise"},
         killer="unit/private/test_silent_tables.py::test_a_lack_of_memory_does_not_tell_the_number_of_rows",
+    ),
+    mutant(
+        "link-opens-twice",
+        "a link of the studio opens it for whoever finds it in a browser's history",
+        "studio.entry:Entry.exchange",
+        {"self._links[link] = True": "pass"},
+        killer=GUARD + "test_a_link_opens_once_and_leaves_no_token_in_the_address",
+    ),
+    mutant(
+        "room-without-its-cookie",
+        "the path of the studio's page opens it without the cookie",
+        "studio.entry:Entry.known",
+        {"return right and same(head, self.room)": "return same(head, self.room)"},
+        killer=GUARD + "test_a_room_without_its_cookie_is_closed_on_every_route",
+    ),
+    mutant(
+        "cookie-of-every-path",
+        "the studio's cookie is sent to whatever else this machine serves, on any port",
+        "studio.entry:Entry.exchange",
+        {"Path=/{self.room}/;": "Path=/;"},
+        killer=GUARD + "test_a_link_opens_once_and_leaves_no_token_in_the_address",
+    ),
+    mutant(
+        "another-port-may-ask",
+        "a page of another server on this machine makes the browser ask the studio, cookie and all",
+        "studio.guard:Guard._same_origin",
+        {'("cross-site", "same-site")': '("cross-site",)'},
+        killer=GUARD + "test_with_the_cookie_every_other_protection_holds",
+    ),
+    mutant(
+        "text-that-ends-the-script",
+        "a name within a published page may end the element that it stands in",
+        "published.page.mine:escape_json",
+        {'"<>&': '"&'},
+        killer="unit/published/page/test_page_words.py::test_no_name_of_a_data_set_a_column_or_a_zone_becomes_markup",
     ),
 )

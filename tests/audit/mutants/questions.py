@@ -6,6 +6,10 @@ BOUNDS = "property/test_profile_sensitivity.py::"
 LAW = "statistical/test_profile_law.py::test_every_count_has_the_noise_of_all_columns_and_this_test_can_tell"
 SCORES = "property/test_score_sensitivity.py::"
 FITS = "unit/fit/test_profile.py::"
+FOUND = "unit/fit/test_private_categories.py::"
+OWN = (
+    "statistical/test_profile_law.py::test_a_text_of_one_person_is_shown_as_rarely_as_delta_says_and_this_test_can_tell"
+)
 
 MUTANTS = (
     mutant(
@@ -27,9 +31,9 @@ MUTANTS = (
         "a row is counted in its bin and in the next one, so that histograms look smooth",
         "queries.profile:ProfileCounts.accumulate",
         {
-            "count_into(part, label * many + self._cell(code, many))": (
-                "count_into(part, label * many + self._cell(code, many))\n"
-                "            count_into(part, label * many + np.minimum(self._cell(code, many) + 1, many - 1))"
+            "count_into(part, label * many + cell)": (
+                "count_into(part, label * many + cell)\n"
+                "            count_into(part, label * many + np.minimum(cell + 1, many - 1))"
             )
         },
         killer=BOUNDS + "test_both_bounds_are_attained",
@@ -37,11 +41,10 @@ MUTANTS = (
     mutant(
         "profile-hides-empty-cells",
         "cells that no row is in stay 0: what is 0 tells that nobody is there",
-        "fit.about:asked_once",
+        "fit.profile:Question.ask",
         {
-            "return curator.release(query, noise)": (
-                "noisy = curator.release(query, noise)\n"
-                "    return np.where(curator._engine.total(query) == 0, 0, noisy)"
+            "query.tables(curator.release(query, count))": (
+                "query.tables(np.where(curator._engine.total(query) == 0, 0, curator.release(query, count)))"
             )
         },
         killer=LAW + "[add-remove-1-40]",
@@ -54,11 +57,71 @@ MUTANTS = (
         killer=FITS + "test_people_are_capped_and_pay_for_all_their_rows",
     ),
     mutant(
-        "profile-category-by-the-piece",
-        "whether a whole number is one of the declared texts depends on whether another row of its piece is a fraction",
-        "private.tables.coded:_whole",
-        {"number = int(name) if _WHOLE.fullmatch(name) else None": "number = None"},
-        killer="unit/private/test_coded.py::test_a_cell_has_the_same_place_whatever_stands_beside_it",
+        "profile-category-by-the-table",
+        "a whole number is another category where a table holds it as a fraction, 7.0",
+        "published.profile.columns:spelling",
+        {"if _DECIMALS.fullmatch(text):": "if False:"},
+        killer=FOUND + "test_a_value_is_the_same_category_however_it_is_written",
+    ),
+    mutant(
+        "profile-texts-by-their-exact-count",
+        "private categories are shown by how many rows have them exactly: somebody's row decides about the last one",
+        "noise.mechanisms:ThresholdedLaplace.add_by_key",
+        {"shown = noisy >= tau": "shown = numbers >= tau"},
+        killer=OWN + "[asked0-1-40000-0.2]",
+    ),
+    mutant(
+        "profile-texts-without-a-threshold",
+        "every private category that its noise leaves above 0 is shown",
+        "noise.mechanisms:ThresholdedLaplace.add_by_key",
+        {"shown = noisy >= tau": "shown = noisy > 0"},
+        killer=FOUND + "test_texts_of_many_rows_are_found_and_all_else_is_other",
+    ),
+    mutant(
+        "profile-texts-of-one-replaced-row",
+        "a replaced row changes one text at most: its noise and threshold are those of add/remove",
+        "queries.counts:one_unit",
+        {"return Sensitivity(l1=2, l2_squared=2, linf=1, coordinates=2)": "return one_unit(Neighbours.ADD_REMOVE)"},
+        killer=BOUNDS + "test_the_bounds_of_texts_are_attained",
+    ),
+    mutant(
+        "profile-texts-with-all-of-epsilon",
+        "the search for categories is run with the epsilon of the whole profile, and so with too little noise",
+        "fit.profile:Question.ask",
+        {"ThresholdedLaplace(part, ": "ThresholdedLaplace(promise.epsilon, "},
+        killer=FOUND + "test_the_certificate_and_the_words_say_how",
+        dies_of=("BudgetError",),
+    ),
+    mutant(
+        "profile-texts-each-with-all-of-delta",
+        "each private column is searched with all of delta",
+        "fit.profile:Question.ask",
+        {"promise.delta / len(private)": "promise.delta"},
+        killer=FOUND + "test_delta_is_shared_by_private_columns",
+        dies_of=("ParameterError",),
+    ),
+    mutant(
+        "profile-texts-that-are-not-cut",
+        "a text beyond the public length is told by its whole length: half a letter, and what nobody can show",
+        "private.tables.coded:_pairs",
+        {"each if each.isprintable() else NO_PLACE": "each"},
+        killer=FOUND + "test_texts_are_cut_to_a_public_length_and_can_be_shown",
+    ),
+    mutant(
+        "profile-delta-is-not-charged",
+        "private categories are found without their delta in the promise",
+        "fit.about:Terms.promise",
+        {"self.epsilon, self.delta)": "self.epsilon, Fraction(0))"},
+        killer=FOUND + "test_epsilon_and_delta_are_charged_before_a_row_is_read",
+        dies_of=("ParameterError", "AssertionError"),
+    ),
+    mutant(
+        "profile-delta-is-not-bound-to-its-key",
+        "a key returns a profile of another delta than it was made for",
+        "fit.about:_fingerprint",
+        {'**({"delta": str(terms.delta)} if terms.delta else {}),': ""},
+        killer=FOUND + "test_epsilon_and_delta_are_charged_before_a_row_is_read",
+        dies_of=("Failed",),
     ),
     mutant(
         "profile-of-seeded-centres",

@@ -3,6 +3,10 @@
 from mutants.planting import mutant
 
 RANGES = "unit/fit/test_private_ranges.py::"
+REPLAY = (
+    "audit/test_replay.py::"
+    "test_on_neighbours_the_same_questions_are_asked_and_no_answer_moves_too_far[private bounds-add-remove]"
+)
 
 MUTANTS = (
     mutant(
@@ -93,5 +97,17 @@ MUTANTS = (
             )
         },
         killer=RANGES + "test_the_certificate_promises_the_sum_and_names_the_part",
+    ),
+    mutant(
+        "windows-of-exact-magnitudes",
+        "which magnitudes a column has is judged by exact counts, although noisy ones were paid for",
+        "fit.ranges:_find",
+        {
+            "rows = lit(counts, scale=float(sides / noise.epsilon))": (
+                "exact = np.flatnonzero(door._engine.total(Magnitudes(raw, i)))\n"
+                "        rows = (int(exact[0]), int(exact[-1])) if len(exact) else None"
+            )
+        },
+        killer=REPLAY,
     ),
 )

@@ -189,6 +189,38 @@ def test_errors_of_assign_carry_no_cells(here, capsys):
     assert not Path("x.csv").exists()
 
 
+# --- answers to further questions ---
+
+
+def test_profiles_scores_and_bounds_are_shown_as_they_were(here):
+    charged = ("--ledger", "x.ledger", "--dataset", "trips")
+    covey("ledger", "init", "x.ledger", "--dataset", "trips", "--epsilon", 9)
+    asked = ("release.json", "trips.csv", "--epsilon", 1, "--seed", 1, "--allow-seeded")
+    told = covey("profile", *asked, "--columns", "lon", "--out", "profile.json").output
+    assert covey("show", "profile.json").output in told
+    assert "not private" in refused("show", "profile.json", "--plot", "p.png")
+    assert covey("show", "profile.json", "--plot", "p.png", "--allow-seeded").output.endswith("Wrote p.png.\n")
+    told = covey("score", *asked, "--within", 500, "--out", "score.json").output
+    assert covey("show", "score.json").output in told
+    ask = ("fit", "trips.csv", "-k", 2, "--epsilon", 4, "--bounds", "lon=private:0.25,lat=private:0.25", *charged)
+    done = covey(*ask)
+    assert done.exit_code == 0, done.output
+    done = covey("ledger", "export", "x.ledger", "--entry", 3, "--out", "bounds.json")
+    assert done.exit_code == 0, done.exception
+    shown = covey("show", "bounds.json").output
+    assert "Ranges that were found privately" in shown
+    assert "epsilon = 2" in shown
+    assert "no picture" in refused("show", "bounds.json", "--plot", "b.png")
+    assert "--level" in refused("show", "bounds.json", "--level", "a")
+    document = json.loads(Path("bounds.json").read_text())
+    for ends in (None, [1, 0], [0, 1, 2]):
+        Path("changed.json").write_text(json.dumps({**document, "ranges": {"lon": ends}}))
+        if ends is None:
+            assert "no range" in covey("show", "changed.json").output
+        else:
+            assert "damaged" in refused("show", "changed.json")
+
+
 # --- fit and query ----------------------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from covey.errors import FormatError, LedgerError, ParameterError
 from covey.fit import ranges
 from covey.fit.fit import fit
 from covey.fit.rehearse import epsilon_of
+from covey.post.ranges import MOST_SHARE, USUAL_SHARE
 
 BOUNDS = {"age": (0, 120), "income": "private", "lon": "private:0.1"}
 
@@ -242,8 +243,8 @@ def test_rows_that_are_nearly_all_0_support_no_range():
 
 def test_many_columns_share_a_quarter():
     shares = ranges.read_private({f"c{i}": "private" for i in range(10)})[1]
-    assert sum(shares.values()) == ranges.MOST_SHARE
-    assert ranges.read_private({"a": "private"})[1] == {"a": ranges.USUAL_SHARE}
+    assert sum(shares.values()) == MOST_SHARE
+    assert ranges.read_private({"a": "private"})[1] == {"a": USUAL_SHARE}
     assert ranges.read_private({"a": (0, 1)}) == ({"a": (0, 1)}, {})
 
 

@@ -49,6 +49,22 @@ def test_texts_and_numbers_that_say_the_same_have_the_same_place():
     assert place(pa.array([], pa.string())) == []
 
 
+def test_no_dictionary_and_no_broken_text_is_too_much():
+    """As many values as narrow indices can name, texts that are no UTF-8, and every width of numbers."""
+    names = [f"n{each}" for each in range(127)]
+    for many in (126, 127):
+        values = pa.DictionaryArray.from_arrays(pa.array([0, None, many], pa.int8()), [*names[:many], "bike"])
+        assert place(values) == [OTHER, OTHER, 2]
+    broken = pa.Array.from_buffers(pa.string(), 2, pa.array([b"\xff\xfe", b"bike"], pa.binary()).buffers())
+    assert place(broken) == [OTHER, 2]
+    assert place(pa.DictionaryArray.from_arrays(pa.array([0, 1, 1]), broken)) == [OTHER, 2, 2]
+    for kind in (pa.float16(), pa.float32(), pa.float64(), pa.int8(), pa.uint64(), pa.decimal128(5, 2)):
+        whole = np.float16(7) if kind == pa.float16() else 7
+        assert place(pa.array([whole, None], kind)) == [0, OTHER]
+    for kind in (pa.large_string(), pa.string_view(), pa.binary(4), pa.large_binary(), pa.binary_view()):
+        assert place(pa.array([b"bike"], kind)) == [2]
+
+
 @settings(max_examples=60)
 @given(st.lists(st.one_of(st.floats(), st.sampled_from([0.0, -0.0, 30.0, 120.0, math.nan])), max_size=20))
 def test_numbers_are_in_the_bin_that_comparisons_find(values):
@@ -60,7 +76,7 @@ def test_numbers_are_in_the_bin_that_comparisons_find(values):
 
 @pytest.mark.parametrize("kind", [pa.list_(pa.int64()), pa.timestamp("s"), pa.struct([("a", pa.int64())])])
 def test_types_that_have_no_categories_are_refused(kind):
-    with pytest.raises(ParameterError, match="column 'm' holds neither texts nor whole numbers"):
+    with pytest.raises(ParameterError, match="column 'm' holds neither texts nor numbers"):
         check_categories("m", kind)
 
 

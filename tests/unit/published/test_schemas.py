@@ -8,10 +8,12 @@ from pathlib import Path
 
 import jsonschema
 import numpy as np
+import pandas as pd
 import pytest
 
-from covey import Box, KMeans, PrivateCoreset
+from covey import Box, KMeans, PrivateCoreset, Release
 from covey.levels import fit_levels
+from covey.published.bounds import FoundBounds
 
 ROOT = Path(__file__).parents[3]
 SPEC = importlib.util.spec_from_file_location("schemas_of_files", ROOT / "scripts" / "schemas.py")
@@ -50,6 +52,16 @@ def files(tmp_path_factory) -> dict[str, list[dict]]:
     coreset.save(folder / "coreset.1.json")
     coreset.kmedian(2, fixed=[[0.5, 0.5]], random_state=1).save(folder / "release.3.json")
     fit_levels(rows, bounds=BOX, random_state=1).save(folder / "levels.1.json")
+    named = pd.DataFrame(rows, columns=["lon", "lat"]).assign(mode="bike")
+    release = Release.load(folder / "release.1.json")
+    columns = ["mode=bike|car", "lon"]
+    release.profile(named, columns=columns, epsilon=9, random_state=1).save(folder / "profile.1.json")
+    release.profile(named, columns=["mode=private"], epsilon=9, delta=1e-6, random_state=1).save(
+        folder / "profile.2.json"
+    )
+    release.score(named, epsilon=1, within=20_000, random_state=1).save(folder / "score.1.json")
+    found = FoundBounds({"lon": (0.0, 1.0), "lat": None}, release.certificate)
+    (folder / "bounds.1.json").write_bytes(found.to_json())
     return {kind: [json.loads(path.read_text()) for path in sorted(folder.glob(f"{kind}.*"))] for kind in schemas.KINDS}
 
 

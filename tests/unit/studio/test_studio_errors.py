@@ -79,16 +79,16 @@ def test_a_later_wish_ends_an_earlier_one_and_what_fails_is_said(looked, monkeyp
 def test_a_publication_holds_all_its_errors(looked):
     made = looked.post("api/publish", {"level": 0, "k": 12, "name": "all"}).json()
     folder = looked.settings.out / made["id"]
-    release = Release.load(folder / "release.json")
+    release = Release.load(folder / made["files"][0]["name"])
     assert release.errors.radii is not None
     assert release.coreset.noise is not None
     assert len(release.size_intervals) == 12
-    document = json.loads((folder / "release.geojson").read_text())
+    document = json.loads((folder / made["files"][1]["name"]).read_text())
     centres = [each["properties"] for each in document["features"] if each["properties"]["kind"] == "centre"]
     assert [each["doubtful"] for each in centres] == release.doubtful.tolist()
     assert all(each["size_low"] <= each["size"] <= each["size_high"] for each in centres)
     assert sum("radius_m" in each for each in centres) == sum(radius is not None for radius in release.errors.radii)
-    page = (folder / "report.html").read_text()
+    page = (folder / made["files"][2]["name"]).read_text()
     doubted = int(release.doubtful.sum())
     assert doubted > 0, "this test is about some that are"
     assert page.count('class="mark hollow"') == page.count("; may be only noise</td>") == doubted
@@ -109,3 +109,28 @@ def test_sets_that_noise_decides_are_said_to_be_that(looked):
     few = looked.post("api/alternatives", {"level": 0, "sets": {"many": [[-74.0, 40.8]] * 30}}).json()["sets"]["many"]
     assert (few["low"], few["high"]) == (None, None)
     assert "level of privacy" in few["why"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "words"),
+    [
+        ("GET", "api/levels/2?k=0", None, "k: must be at least 1"),
+        ("GET", "api/levels/2?k=x", None, "k: must be a whole number"),
+        ("GET", "api/levels/2?objective=mean", None, "objective: must be 'k-means' or 'k-median'"),
+        ("POST", "api/publish", {"level": 2, "k": 3, "name": "x" * 101}, "name: must have at most 100 letters"),
+        ("POST", "api/publish", {"level": 2, "k": 3, "name": "a\nb"}, "name: must be one line of text"),
+        ("POST", "api/publish", {"level": 2, "k": 3.5}, "k: must be a whole number"),
+        ("POST", "api/publish", {"level": 2, "k": 3, "more": 1}, "more: is not known here"),
+        ("POST", "api/publish", {"k": 3}, "level: is missing"),
+        ("POST", "api/owner", {"on": "yes"}, "on: must be true or false"),
+        ("POST", "api/look", {"confirm": True, "epsilon": "many"}, "epsilon: must be a number"),
+        ("POST", "api/look", [1], "None: must be an object with names"),
+        ("POST", "api/alternatives", {"level": 1, "sets": {}}, "sets: must have at least 1 entries"),
+        ("POST", "api/alternatives", {"level": 1, "sets": {"a": 3}}, "sets.a: must be a list"),
+    ],
+)
+def test_what_is_wrong_about_a_request_is_said_in_plain_words(looked, method, path, body, words):
+    answer = looked.get(path) if method == "GET" else looked.post(path, body)
+    assert answer.status_code == 422
+    error = answer.json()["error"]
+    assert f"{error['parameter']}: {error['message']}" == words

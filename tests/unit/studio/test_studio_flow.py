@@ -80,6 +80,7 @@ def test_nothing_is_shown_before_the_look_was_paid(tmp_path):
     studio = asking(tmp_path)
     for method, path, body in (
         ("GET", "api/levels/0", None),
+        ("GET", "api/how-many/0", None),
         ("POST", "api/alternatives", {"level": 0, "sets": {"a": [[-74, 40.8]]}}),
         ("POST", "api/sites", {"level": 0}),
         ("POST", "api/publish", {"level": 0, "k": 3}),
@@ -468,15 +469,19 @@ def test_a_publication_is_three_files_and_costs_nothing_more(looked):
     assert made.status_code == 201
     publication = made.json()
     assert publication["certificate"]["epsilon"] == PRICE, "chosen on the slider: the least private level shown"
-    assert [each["name"] for each in publication["files"]] == ["release.json", "release.geojson", "report.html"]
-    contents = {each["name"]: looked.get(each["url"]) for each in publication["files"]}
-    release = Release.from_json(contents["release.json"].content)
+    assert [each["name"] for each in publication["files"]] == [
+        "town-balanced.json",
+        "town-balanced.geojson",
+        "town-balanced.html",
+    ]
+    contents = {each["kind"]: looked.get(each["url"]) for each in publication["files"]}
+    release = Release.from_json(contents["release"].content)
     assert release.certificate.receipt is not None
     assert len(Coreset.of(release)) > 3, "readers can ask for centres of their own"
-    drawn = contents["release.geojson"].json()
+    drawn = contents["geojson"].json()
     assert [each["properties"]["kind"] for each in drawn["features"]] == ["centre"] * 3 + ["region"] * 3
     folder = looked.settings.out / publication["id"]
-    assert (folder / "release.json").read_bytes() == contents["release.json"].content
+    assert (folder / "town-balanced.json").read_bytes() == contents["release"].content
     ledger = looked.get("api/ledger").json()
     assert ledger["datasets"]["trips"]["spent"] == spent == PRICE
     listed = next(each for each in ledger["publications"] if each["id"] == publication["id"])
@@ -492,13 +497,17 @@ def test_the_page_of_the_ledger_reads_it_as_often_for_many_publications_as_for_f
     assert len(reads) == 2 * few
 
 
-def test_the_report_is_one_page_without_script_or_anything_from_elsewhere(looked):
-    made = looked.post("api/publish", {"level": 2, "k": 28, "name": "<img onerror=alert(1)>"}).json()
+def test_the_page_runs_its_own_script_alone_and_asks_for_nothing_from_elsewhere(looked):
+    made = looked.post("api/publish", {"level": 2, "k": 28, "name": "</script><img onerror=alert(1)>"}).json()
     answer = looked.get(made["files"][2]["url"])
     page = answer.text
     assert answer.headers["content-type"].startswith("text/html")
-    assert "sandbox" in answer.headers["content-security-policy"]
-    assert not re.search(r"<script|<img|<link|<iframe|src=|href=|url\(|https?://|@import", page)
+    policy = answer.headers["content-security-policy"]
+    assert "sandbox allow-scripts;" in policy, "without our origin"
+    assert "default-src 'none'; script-src 'sha256-" in policy
+    assert page.count("<script") == page.count("</script") == 2
+    links = page.replace('<link rel="icon" href="data:,">', "").replace("http://www.w3.org/2000/svg", "")
+    assert not re.search(r"<img|<link|<iframe|src=|href=|url\(|https?://|@import", links)
     assert "&lt;img onerror" in page
     assert page.count('class="mark"') + page.count('class="mark hollow"') == 28
     assert ">AB</text>" in page

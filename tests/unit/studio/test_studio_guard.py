@@ -86,6 +86,103 @@ def test_a_bare_address_shows_a_person_a_page_and_a_program_json(small):
         assert small.settings.token not in answer.text
 
 
+@pytest.fixture
+def browser(small):
+    """Requests as a browser sends them that was given a link; it keeps the cookie as browsers do, by its path."""
+    from starlette.testclient import TestClient
+
+    def visit(address: str, client: TestClient | None = None, **headers: str):
+        client = client or TestClient(small.guarded, base_url="http://127.0.0.1:8000", follow_redirects=False)
+        sent = {"Accept": "text/html", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Site": "cross-site", **headers}
+        return client, client.get(address, headers=sent)
+
+    return visit
+
+
+def test_a_link_opens_once_and_leaves_no_token_in_the_address(small, browser):
+    link = small.settings.new_link()
+    client, opened = browser(link)
+    cookie = opened.headers["set-cookie"]
+    room = re.search(r'url=(/studio-[0-9a-f]{16}/)"', opened.text).group(1)
+    assert re.fullmatch(rf"covey-studio=[\w-]{{32}}; Path={room}; HttpOnly; SameSite=Strict", cookie)
+    assert_safe(opened)
+    assert client.get(room).status_code == 200
+    assert client.get(f"{room}api/state").json()["data"]["name"] == "town"
+    assert client.get(room).status_code == 200, "and again, after a reload or in another tab"
+    for visitor in (None, client):
+        _, again = browser(link, visitor)
+        assert again.status_code == 403
+        assert "opened before" in again.text
+        assert "set-cookie" not in again.headers
+        assert f'<a href="{room}">' in again.text, "the browser that has the cookie finds its way back"
+    stranger, _ = browser("/")
+    refused(stranger.get(f"{room}api/state"), 403, "token")
+    assert small.settings.token not in room + cookie + opened.text
+
+
+def test_only_a_visit_uses_up_a_link(small, browser):
+    link = small.settings.new_link()
+    for wasted in (
+        small.client.head(link),
+        small.client.post(link, headers=MARK),
+        small.client.get(link, headers={"Host": "evil.example"}),
+        small.client.get(link, headers={"Sec-Purpose": "prefetch;prerender"}),
+        small.client.get(link, headers={"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors"}),
+        small.client.get(f"{link}api/state"),
+        small.client.get(link.removesuffix("/")),
+    ):
+        assert wasted.status_code == 403
+        assert "set-cookie" not in wasted.headers
+    assert "set-cookie" in browser(link)[1].headers
+
+
+def test_a_browser_leaves_the_token_of_programs_behind(small, browser):
+    client, opened = browser(small.settings.address)
+    assert "set-cookie" in opened.headers
+    assert client.get(f"/{small.settings.entry.room}/api/state").status_code == 200
+    assert "set-cookie" not in small.get("api/state").headers
+
+
+@pytest.mark.parametrize("cookie", ["", "covey-studio=", "covey-studio=x", "covey-studio={}x", "other={}", "{}"])
+def test_a_room_without_its_cookie_is_closed_on_every_route(small, cookie):
+    entry = small.settings.entry
+    for method, path in every_route(small):
+        address, headers = f"/{entry.room}/{filled(path)}", {**MARK, "Cookie": cookie.format(entry._key)}
+        assert small.client.request(method, address, headers=headers).status_code == 403, (method, path)
+
+
+def test_a_cookie_of_another_run_or_in_another_path_opens_nothing(small, tmp_path):
+    other = asking(tmp_path).settings.entry
+    mine = small.settings.entry
+    for room, key in ((mine.room, other._key), (other.room, mine._key), (other.room, other._key), ("x", mine._key)):
+        refused(small.client.get(f"/{room}/api/state", headers={"Cookie": f"covey-studio={key}"}), 403, "token")
+    tossed = {"Cookie": f"covey-studio=planted; covey-studio={mine._key}"}
+    assert small.client.get(f"/{mine.room}/api/state", headers=tossed).status_code == 200
+
+
+def test_with_the_cookie_every_other_protection_holds(small):
+    entry = small.settings.entry
+    given = {"Cookie": f"covey-studio={entry._key}"}
+
+    def ask(method, path, **headers):
+        return small.client.request(method, f"/{entry.room}/{path}", headers={**given, **headers})
+
+    refused(ask("GET", "api/state", Host="evil.example:8000"), 403, "Host")
+    refused(ask("POST", "api/owner", Origin="http://127.0.0.1:9999", **MARK), 403, "another page")
+    refused(ask("POST", "api/owner"), 403, "X-Covey-Studio")
+    other_port = {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors"}
+    refused(ask("GET", "api/owner/centres", **other_port), 403, "another page")
+
+
+def test_another_browser_is_given_another_link(small, browser):
+    made = small.post("api/links")
+    assert made.status_code == 201
+    assert "set-cookie" in browser(made.json()["address"])[1].headers
+    for _ in range(40):
+        small.settings.new_link()
+    assert len(small.settings.entry._links) <= 32
+
+
 def test_no_token_at_all_opens_nothing(small):
     for path in ("/", "/docs", "/openapi.json", "/api/state", f"//{TOKEN}/api/state", f"/x/../{TOKEN}", f"/{TOKEN}"):
         refused(small.client.get(path), 403, "token")
@@ -110,6 +207,7 @@ def test_a_foreign_origin_opens_no_route(small, origin):
 
 def test_a_cross_site_request_is_refused_even_without_an_origin(small):
     refused(small.get("api/state", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"}), 403, "another")
+    refused(small.get("api/state", headers={"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors"}), 403, "another")
     opened = small.get("", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"})
     assert opened.status_code == 200
 

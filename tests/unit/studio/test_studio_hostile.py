@@ -240,6 +240,7 @@ def test_nothing_that_was_sent_outlives_the_studio(tmp_path, ending):
     usual = partial(signal.signal, getattr(signal, ending), signal.SIG_DFL)  # under nohup it would be ignored
     with subprocess.Popen(command, env=place, preexec_fn=usual, **pipes) as process:
         try:
+            process.stdout.readline()  # the link for a browser
             address = process.stdout.readline().rpartition(" ")[2].strip()
             headers = {"X-Covey-Studio": "1", **OCTETS}
             asked = urllib.request.Request(f"{address}api/uploads", data=b"lon,lat\n1,2\n", headers=headers)

@@ -28,8 +28,10 @@ def address(tmp_path_factory):
     try:
         line = process.stdout.readline()
         assert line.startswith("Covey studio: http://127.0.0.1:"), process.stderr.read()
+        programs = process.stdout.readline()
+        assert programs.startswith("It opens once.")
         assert "Ctrl-C" in process.stdout.readline()
-        yield urlsplit(line.split()[-1])
+        yield urlsplit(programs.split()[-1])
     finally:
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=200)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ class Engine(Protocol):
         """The statistic, summed over all rows."""
         ...
 
-    def totals_by_key(self, query: KeyedQuery) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def totals_by_key(self, query: KeyedQuery) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """The keys that occur, ascending, and how many rows have each."""
         ...
 

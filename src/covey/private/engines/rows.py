@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 from queue import Empty, SimpleQueue
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +74,7 @@ class RowEngine(Sealed, ABC):
         """Keep the exact counts of leaves, which growing their tree has found: the same integers as another pass."""
         self._leaves = query, counts
 
-    def totals_by_key(self, query: KeyedQuery) -> tuple[Integers, Integers]:
+    def totals_by_key(self, query: KeyedQuery) -> tuple[NDArray[Any], Integers]:
         step = chunk_rows(self._domain.dimension, 256)
         size = getattr(query, "size", None)
         if size is not None and size <= MOST_CELLS + 1 and self._listed(size):
@@ -86,10 +87,10 @@ class RowEngine(Sealed, ABC):
             keys = np.flatnonzero(counts)
             return keys, counts[keys]
 
-        def count(unit: Unit) -> tuple[Integers, Integers]:
+        def count(unit: Unit) -> tuple[NDArray[Any], Integers]:
             rows = unit().rows
-            keys = [query.keys(rows[:, start : start + step]) for start in range(0, rows.shape[1], step)]
-            return _counted(np.concatenate([np.empty(0, dtype=np.int64), *keys]))
+            starts = range(0, rows.shape[1], step) or (0,)  # no rows have no keys, of the query's own type
+            return _counted(np.concatenate([query.keys(rows[:, start : start + step]) for start in starts]))
 
         table, held = _Merged(), 0
         for keys, counts in on_all_cores(count, self._units()):
@@ -202,11 +203,11 @@ class _Merged(Sealed):
     """Keys and their counts from many units, merged whenever enough of them wait."""
 
     def __init__(self) -> None:
-        self._keys: list[Integers] = []
+        self._keys: list[NDArray[Any]] = []
         self._counts: list[Integers] = []
         self._held = self._most = 0
 
-    def add(self, keys: Integers, counts: Integers) -> int:
+    def add(self, keys: NDArray[Any], counts: Integers) -> int:
         self._keys.append(keys)
         self._counts.append(counts)
         self._held += len(keys)
@@ -216,7 +217,7 @@ class _Merged(Sealed):
             self._held = self._most = len(merged[0])
         return self._held
 
-    def merged(self) -> tuple[Integers, Integers]:
+    def merged(self) -> tuple[NDArray[Any], Integers]:
         keys = np.concatenate(self._keys)
         order = np.argsort(keys, kind="stable")  # quick on a few sorted runs
         keys = keys[order]
@@ -224,15 +225,15 @@ class _Merged(Sealed):
         return keys[first], np.add.reduceat(np.concatenate(self._counts)[order], first)
 
 
-def _counted(keys: Integers) -> tuple[Integers, Integers]:
+def _counted(keys: NDArray[Any]) -> tuple[NDArray[Any], Integers]:
     if not len(keys):
-        return keys, keys
+        return keys, np.empty(0, dtype=np.int64)
     keys.sort()
     first = first_of_each(keys)
     return keys[first], np.diff(first, append=len(keys))
 
 
-def first_of_each(ascending: NDArray[np.int64]) -> NDArray[np.int64]:
+def first_of_each(ascending: NDArray[Any]) -> NDArray[np.int64]:
     """Where each value of a sorted array, which has any, begins."""
     return np.flatnonzero(np.concatenate([[True], ascending[1:] != ascending[:-1]]))
 

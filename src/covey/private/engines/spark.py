@@ -36,8 +36,9 @@ from covey.queries.tree import TreeLeaves
 DENSE = 2**16  # numbers of a statistic that every partition sends as they are; of more, those that are not 0
 NODES = 2**22  # of a tree that one pass counts
 SENT = 2**16  # pairs of a key and a number in a batch
-PAIRS = "key long, number long"
+PAIRS, TEXT_PAIRS = "key long, number long", "key binary, number long"
 VECTOR = "numbers binary"
+INTEGER = np.dtype(np.int64)
 
 Integers = NDArray[np.int64]
 RowMap = Callable[[Rows], Rows]
@@ -92,15 +93,19 @@ class SparkEngine(Sealed):
         total[keys] = numbers
         return total
 
-    def _pairs(self, send: Callable[[Batches], Iterator[pa.RecordBatch]]) -> tuple[Integers, Integers]:
-        sums = self._numbers().mapInArrow(send, PAIRS).groupBy("key").agg(F.sum("number").alias("number"))
+    def _pairs(
+        self, send: Callable[[Batches], Iterator[pa.RecordBatch]], kind: np.dtype[Any] = INTEGER
+    ) -> tuple[NDArray[Any], Integers]:
+        pairs = PAIRS if kind == INTEGER else TEXT_PAIRS
+        sums = self._numbers().mapInArrow(send, pairs).groupBy("key").agg(F.sum("number").alias("number"))
         table = self._run(sums.toArrow)
-        keys, numbers = (table.column(name).to_numpy().astype(np.int64) for name in ("key", "number"))
+        keys, numbers = table.column("key").to_numpy().astype(kind), table.column("number").to_numpy().astype(np.int64)
         order = np.argsort(keys)
         return keys[order], numbers[order]
 
-    def totals_by_key(self, query: KeyedQuery) -> tuple[Integers, Integers]:
-        return self._pairs(partial(send_keys, self._reading, query))
+    def totals_by_key(self, query: KeyedQuery) -> tuple[NDArray[Any], Integers]:
+        none = query.keys(np.empty((self._domain.dimension, 0), dtype=np.int32))
+        return self._pairs(partial(send_keys, self._reading, query), none.dtype)
 
     def cells(self, grid: Grid) -> tuple[Integers, Integers]:
         return self.totals_by_key(OccupiedCells(grid))
@@ -165,8 +170,9 @@ def _added(read: Callable[[Any], Iterator[Block]], query: Query, batches: Batche
     return out
 
 
-def _in_pairs(keys: Integers, numbers: Integers) -> Iterator[pa.RecordBatch]:
+def _in_pairs(keys: NDArray[Any], numbers: Integers) -> Iterator[pa.RecordBatch]:
+    kind = pa.int64() if keys.dtype == INTEGER else pa.binary()
     for start in range(0, len(keys), SENT):
         some = slice(start, start + SENT)
-        arrays = [pa.array(each[some].astype(np.int64)) for each in (keys, numbers)]
+        arrays = [pa.array(keys[some], kind), pa.array(numbers[some].astype(np.int64))]
         yield pa.RecordBatch.from_arrays(arrays, ["key", "number"])

@@ -23,8 +23,8 @@ from covey.public import Domain, Neighbours
 
 if TYPE_CHECKING:
     from covey.private.narrowed.zones import Coins
+    from covey.private.tables.coded import Coded
     from covey.private.tables.ids import PieceWithIds
-    from covey.published.profile.columns import Column
 
 Piece = Callable[[], NDArray[np.float64]]
 Places = NDArray[np.int64]
@@ -71,12 +71,9 @@ class Table(Sealed, ABC):
         """Pieces together with the cell of the person column of each row, as covey.private.tables.ids has them."""
         raise ParameterError("person", self.no_people)
 
-    def coded(self, columns: Mapping[str, Column]) -> Table:  # noqa: ARG002
+    def coded(self, columns: Mapping[str, Coded]) -> Table:  # noqa: ARG002
         """The table with columns more: the number of the cell of a profile that each row is in. Proof: coded.md."""
-        raise ParameterError(
-            "data",
-            "cells of columns are counted in files and in tables in memory; write Spark's rows to Parquet first",
-        )
+        raise ParameterError("data", "cells of columns need columns with names; pass a frame, a table or a file")
 
     def check_unchanged(self) -> None:
         """Refuse a file that is no longer the one that was opened. Rows in memory are the caller's to keep."""

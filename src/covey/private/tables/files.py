@@ -26,7 +26,7 @@ from covey.files import File
 from covey.geo.clock import Hand, hand, source_of
 from covey.private.engines.threads import cores
 from covey.private.tables.base import Piece, Places, Table, not_numeric
-from covey.private.tables.coded import check_categories, codes
+from covey.private.tables.coded import Coded, Letters, check_categories, codes, letters
 from covey.private.tables.csv.reader import parse
 from covey.private.tables.dates import check_dates, steps
 from covey.private.tables.folders import FileSet, Stamp, check_distinct, check_stamp, find_files, folder_values, stamp
@@ -35,7 +35,7 @@ from covey.private.tables.frames import arrow_numbers
 from covey.private.tables.ids import PLAIN, Ids, PieceWithIds, arrow_ids, check_name, family_of
 from covey.private.tables.one_file import Keeps, Part, Task
 from covey.private.tables.points import with_points
-from covey.published.profile.columns import CATEGORY, NUMBER, Column
+from covey.published.profile.columns import CATEGORY, NUMBER, PRIVATE
 
 DAMAGED = (OSError, EOFError, lzma.LZMAError, zlib.error, BadZipFile, pa.ArrowException, UnicodeError)
 
@@ -76,7 +76,7 @@ class FileTable(Table):
 
     streamed = True
     names: tuple[str, ...]
-    _coded: Mapping[str, Column] = {}
+    _coded: Mapping[str, Coded] = {}
 
     def __init__(self, found: FileSet, files: Sequence[OneFile], source: File) -> None:
         self._files = files
@@ -94,7 +94,7 @@ class FileTable(Table):
                 f"data: 0 feature(s): {str(files[0].part.path)!r} has no columns; a minimum of 1 is required."
             )
 
-    def coded(self, columns: Mapping[str, Column]) -> FileTable:
+    def coded(self, columns: Mapping[str, Coded]) -> FileTable:
         wider = object.__new__(FileTable)
         wider.__dict__.update(self.__dict__)
         wider._coded, wider.names = columns, (*self.names, *columns)
@@ -125,7 +125,8 @@ class FileTable(Table):
     def check_numeric(self, columns: Sequence[str] | None) -> None:
         chosen = list(columns or self.names)
         self._check_there(chosen)
-        categories = [each.source for name, each in self._coded.items() if name in chosen and each.kind == CATEGORY]
+        read = [each for name, each in self._coded.items() if name in chosen and each.kind in (CATEGORY, PRIVATE)]
+        categories = list(dict.fromkeys(each.source for each in read))
         others = [self._source(name) for name in chosen if not self._is_number(name)]
         self._check_dates([name for name in others if name not in categories])
         for name in categories:
@@ -280,10 +281,17 @@ class FileTable(Table):
             ]
 
     def _all_numbers(self, names: list[str], cells: list[Any]) -> NDArray[np.float64]:
-        return np.stack([self._as_numbers(name, each) for name, each in zip(names, cells, strict=True)])
+        known: dict[str, NDArray[np.float64]] = {}
+        return np.stack([self._as_numbers(name, each, known) for name, each in zip(names, cells, strict=True)])
 
-    def _as_numbers(self, name: str, cells: Any) -> NDArray[np.float64]:
+    def _as_numbers(self, name: str, cells: Any, known: dict[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+        """One column as numbers. known : the letters of columns whose texts were read for another already."""
         column = self._coded.get(name)
+        if isinstance(column, Letters):
+            if column.source not in known:
+                known[column.source] = letters(cells)
+            pairs: NDArray[np.float64] = known[column.source][column.place]
+            return pairs
         if column is not None:
             return codes(column, _as_numbers(cells) if column.kind == NUMBER else cells)
         return _as_numbers(cells, hand(name))

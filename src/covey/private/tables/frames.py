@@ -15,8 +15,8 @@ from covey.geo.clock import Hand, hand
 from covey.private.tables.base import Piece, Places, Table, not_numeric, piece_rows, within
 
 if TYPE_CHECKING:
+    from covey.private.tables.coded import Coded
     from covey.private.tables.ids import Ids, PieceWithIds
-    from covey.published.profile.columns import Column
 
 Reader = Callable[[slice | Places], Any]
 IdReader = Callable[[slice], Any]
@@ -101,16 +101,24 @@ class FrameTable(Table):
         self._ids = cache(ids)
         self._ways = reader, ids, dates, categories
 
-    def coded(self, columns: Mapping[str, Column]) -> FrameTable:
-        from covey.private.tables.coded import codes
+    def coded(self, columns: Mapping[str, Coded]) -> FrameTable:
+        from covey.private.tables.coded import Letters, codes, letters, remembered
 
         reader, ids, dates, categories = self._ways
         ways = {"number": reader, "category": categories}
+
+        @cache
+        def texts(source: str) -> Reader:
+            cells = categories(source)
+            return remembered(lambda places: letters(cells(places)))
 
         def coder(name: str) -> Reader:
             if name not in columns:
                 return reader(name)
             column = columns[name]
+            if isinstance(column, Letters):
+                pairs, place = texts(column.source), column.place
+                return lambda places: pairs(places)[place]
             read = ways.get(column.kind, dates)(column.source)
             return lambda places: codes(column, read(places))
 

@@ -17,9 +17,9 @@ import pyarrow as pa
 from covey.errors import DataError
 from covey.geo.clock import source_of
 from covey.private.tables.base import Piece, Places, Table
+from covey.private.tables.coded import Coded
 from covey.private.tables.frames import FrameTable, arrow_table, polars_table
 from covey.private.tables.ids import PieceWithIds
-from covey.published.profile.columns import Column
 
 USED: weakref.WeakSet[Any] = weakref.WeakSet()  # streams that were read
 
@@ -48,7 +48,7 @@ class LateTable(Table):
         self._empty.check_person(person)
         self._asked[person] = None
 
-    def coded(self, columns: Mapping[str, Column]) -> LateTable:
+    def coded(self, columns: Mapping[str, Coded]) -> LateTable:
         def make(names: list[str]) -> FrameTable:
             read = dict.fromkeys(columns[name].source if name in columns else name for name in names)
             return self._make([*read]).coded(columns)

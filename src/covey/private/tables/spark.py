@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -21,17 +23,24 @@ from covey.geo.clock import hand
 from covey.noise.source import Source
 from covey.private.engines.base import Engine
 from covey.private.tables.base import ENGINES, Piece, Table, not_numeric
+from covey.private.tables.coded import UNKNOWN, Coded, Letters, check_categories, codes, letters
 from covey.private.tables.folders import Stamp, check_distinct, stamp
-from covey.private.tables.frames import arrow_is_numeric
+from covey.private.tables.frames import arrow_is_numeric, arrow_numbers
 from covey.private.tables.ids import check_name, family_of
 from covey.public import Domain, Neighbours
+from covey.published.profile.columns import HOUR, NUMBER, WEEKDAY
 
 Stamps = frozenset[tuple[str, int, int]]
 GLOB = re.compile(r"[\\{}\[\]*?]")  # what a path of Spark's readers has for patterns
 
 
 def start_session(master: str | None) -> None:
-    """The Spark session that paths are read with: the one that is there, or a new one of this cluster."""
+    """The Spark session that paths are read with: the one that is there, or a new one of this cluster.
+
+    Workers on this machine run this Python, which has Covey, unless PYSPARK_PYTHON names another.
+    """
+    if master is not None and master.startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("covey")
     (builder if master is None else builder.master(master)).getOrCreate()
 
@@ -223,6 +232,24 @@ class SparkTable(Table):
                 frame = frame.filter(~F.isnan(named(name)))
         return SparkTable(frame, source=self)
 
+    def coded(self, columns: Mapping[str, Coded]) -> SparkTable:
+        """The columns that may be numbers or ids, and the codes of others, which the executors make of single values.
+        What cannot be coded is refused now: by its type."""
+        for each in columns.values():
+            kind = self._type(each.source)
+            if each.kind in (HOUR, WEEKDAY):
+                raise ParameterError("columns", "hour() and weekday() are read in memory and from files, not on Spark")
+            if each.kind == NUMBER and (kind is None or not arrow_is_numeric(kind)):
+                raise not_numeric(each.source, self.frame.schema[each.source].dataType.typeName())
+            if each.kind != NUMBER:
+                check_categories(each.source, UNKNOWN if kind is None else kind)
+        kept = [name for name in self.names if self._type(name) is not None]
+        types = [self.frame.schema[name].dataType for name in kept] + [T.DoubleType()] * len(columns)
+        fields = [T.StructField(f"v{place}", kind) for place, kind in enumerate(types)]
+        wanted = [(kept.index(each.source), each) for each in columns.values()]
+        wider = self.frame.select(*numbered(kept)).mapInArrow(partial(with_codes, wanted), T.StructType(fields))
+        return SparkTable(wider.toDF(*kept, *columns), source=self)
+
     def people(self, domain: Domain, person: str, *, key: bytes) -> Engine:
         from covey.private.narrowed.spark import SparkPeople
 
@@ -238,6 +265,20 @@ class SparkTable(Table):
         from covey.private.narrowed.spark import SparkSample
 
         return SparkSample(self, domain.columns, rate=rate, source=source)
+
+
+def with_codes(wanted: Sequence[tuple[int, Coded]], batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Batches with the codes of some of their columns behind them. Runs on executors."""
+    for batch in batches:
+        spelled = {place: letters(batch.column(place)) for place, each in wanted if isinstance(each, Letters)}
+        found = [
+            spelled[place][each.place]
+            if isinstance(each, Letters)
+            else codes(each, arrow_numbers(cells) if each.kind == NUMBER else cells)
+            for place, each, cells in ((place, each, batch.column(place)) for place, each in wanted)
+        ]
+        names = [f"v{place}" for place in range(batch.num_columns + len(found))]
+        yield pa.RecordBatch.from_arrays([*batch.columns, *map(pa.array, found)], names)
 
 
 def speculates(frame: DataFrame) -> bool:

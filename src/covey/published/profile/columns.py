@@ -15,17 +15,31 @@ from covey.errors import ParameterError
 from covey.geo.clock import DAYS
 
 CATEGORY, NUMBER, HOUR, WEEKDAY = KINDS = ("category", "number", "hour", "weekday")
+PRIVATE = "private"  # of a column that is asked for: its categories are still to be found
 OTHER, MISSING = "other", "missing"
-USUAL_BINS, MOST_CELLS, MOST_COLUMNS, LONGEST = 20, 1_000, 64, 200
-HOW = "'mode=bike|car|walk', 'age=0:120', 'age=0:120:12' for 12 bins, 'hour(when)' or 'weekday(when)'"
+USUAL_BINS, MOST_CELLS, MOST_COLUMNS, MOST_PRIVATE, LONGEST = 20, 1_000, 64, 8, 200
+HOW = (
+    "'mode=bike|car|walk', 'mode=private' to find them, 'age=0:120', 'age=0:120:12' for 12 bins, 'hour(when)' or "
+    "'weekday(when)'"
+)
 _CLOCK = re.compile(r"(hour|weekday)\((.+)\)", re.DOTALL)
+_DECIMALS = re.compile(r"-?(?:0|[1-9][0-9]*)\.[0-9]+")
+
+
+def spelling(text: str) -> str:
+    """How a category is written, whichever program wrote it: 7.0 as 7, 2.50 as 2.5, True as true; else as it is."""
+    if _DECIMALS.fullmatch(text):
+        shorter = text.rstrip("0").rstrip(".")
+        return "0" if shorter == "-0" else shorter
+    return text.lower() if len(text) <= 5 and text.lower() in ("true", "false") else text
 
 
 class Column(msgspec.Struct, frozen=True, kw_only=True):
     """A column that is asked about.
 
     source : the column of the data that it is read from. cells : by their names; the last one has whatever is in no
-    other. edges : between the cells of numbers, ascending.
+    other. edges : between the cells of numbers, ascending. A column of the kind "private" is none of a document: it is
+    one of categories, once they are found.
     """
 
     name: str
@@ -59,9 +73,11 @@ def read_columns(
     for name in (each.name for each in found):
         if [each.name for each in found].count(name) > 1:
             raise ParameterError("columns", f"names {name!r} twice")
+    if sum(each.kind == PRIVATE for each in found) > MOST_PRIVATE:
+        raise ParameterError("columns", f"at most {MOST_PRIVATE} may have private categories; declare those of others")
     ways = {**dict.fromkeys(known, "numbers"), **dict.fromkeys(clocks, "dates")}
     for each in found:
-        way = {CATEGORY: "categories", NUMBER: "numbers"}.get(each.kind, "dates")
+        way = {CATEGORY: "categories", PRIVATE: "categories", NUMBER: "numbers"}.get(each.kind, "dates")
         if ways.setdefault(each.source, way) != way:
             raise ParameterError(
                 "columns", f"{each.source!r} is read as {ways[each.source]} already, and not as {way} too"
@@ -70,7 +86,7 @@ def read_columns(
 
 
 def _taken_apart(text: Any) -> tuple[str, Any]:
-    """`mode=bike|car`, `age=0:120`, `age=0:120:12` or a name alone."""
+    """`mode=bike|car`, `mode=private`, `age=0:120`, `age=0:120:12` or a name alone."""
     if not isinstance(text, str) or not text:
         raise ParameterError("columns", f"must be texts such as {HOW}")
     name, equals, declared = text.partition("=")
@@ -82,7 +98,7 @@ def _taken_apart(text: Any) -> tuple[str, Any]:
             return name, (float(ends[0]), float(ends[1]), *map(int, ends[2:]))
     except ValueError:
         pass  # a category with a colon in it
-    return name, declared.split("|")
+    return name, PRIVATE if declared == PRIVATE else declared.split("|")
 
 
 def _column(name: Any, declared: Any, names: Sequence[str], known: Mapping[str, tuple[float, float]]) -> Column:
@@ -98,6 +114,8 @@ def _column(name: Any, declared: Any, names: Sequence[str], known: Mapping[str, 
         cells = [f"{hour:02d}:00" for hour in range(24)] if clock[1] == HOUR else list(DAYS)
         return Column(name=str(name), source=source, kind=clock[1], cells=[*cells, MISSING])
     declared = known.get(source) if declared is None else declared
+    if isinstance(declared, str) and declared == PRIVATE:
+        return Column(name=source, source=source, kind=PRIVATE, cells=[OTHER])
     if isinstance(declared, Sequence) and not isinstance(declared, str):
         if declared and all(isinstance(each, str) for each in declared):
             return Column(name=source, source=source, kind=CATEGORY, cells=_categories(source, declared))
@@ -110,7 +128,7 @@ def _column(name: Any, declared: Any, names: Sequence[str], known: Mapping[str, 
 
 
 def _categories(name: str, declared: Sequence[str]) -> list[str]:
-    found = [*declared, OTHER]
+    found = [*map(spelling, declared), OTHER]
     if len(found) > MOST_CELLS or len(set(found)) < len(found):
         raise ParameterError(
             "columns", f"{name!r} needs 1 to {MOST_CELLS - 1} different categories, none called 'other'"

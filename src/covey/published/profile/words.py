@@ -69,7 +69,7 @@ def show_profile(profile: Profile) -> None:
         sys.stdout.write("\n")
         show_table(*_table(profile, column), right=range(1, len(column.cells) + 3))
     sys.stdout.write(
-        f"\n{paragraph(NOTE.format(scale=plain(profile.noise_scale, up=True)))}\n\n"
+        f"\n{paragraph(' '.join([NOTE.format(scale=plain(profile.noise_scale, up=True)), *_found(profile)]))}\n\n"
         f"{paragraph(profile.certificate.statement)}\n\n"
     )
 
@@ -79,6 +79,20 @@ NOTE = (
     "scale {scale} on every count), and about the rows that were counted. What is said to stand out does so for all "
     "cells together, 9 times in 10."
 )
+
+
+FOUND = (
+    "Categories of {column} were found in the rows: only texts that about {threshold:,} rows or more have are shown; "
+    "all others, and what is missing, are 'other'."
+)
+
+
+def _found(profile: Profile) -> Iterator[str]:
+    """How categories that nobody declared came to be shown."""
+    private = profile.certificate.parameters.get("private")
+    for column, how in private.items() if isinstance(private, dict) else ():
+        if isinstance(how, dict) and isinstance(how.get("threshold"), int):
+            yield FOUND.format(column=column, threshold=how["threshold"])
 
 
 def _table(profile: Profile, column: Column) -> tuple[list[str], list[list[str]]]:

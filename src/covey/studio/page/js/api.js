@@ -1,8 +1,12 @@
-// Requests to the studio's server. Every address is relative: the page lives below a secret path.
+// Requests to the studio's server. Every address is relative: the page lives below a path of this run.
+import { Told } from "./dom.js";
 
-export class Refused extends Error {
+const GONE = "The studio does not know this window any more: it was started again, or closed here. Open the link that it shows in its terminal.";
+
+export class Refused extends Told {
   constructor(status, body) {
-    super(body?.error?.message ?? `The studio answered ${status}.`);
+    const { parameter, message } = body?.error ?? {};
+    super(status === 403 && message?.includes("token") ? GONE : !message ? `The studio answered ${status}.` : parameter ? `${parameter}: ${message}` : message);
     this.status = status;
     this.parameter = body?.error?.parameter ?? null;
   }
@@ -14,7 +18,7 @@ async function ask(path, options = {}) {
     answer = await fetch(path, { credentials: "same-origin", ...options });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Error("The studio does not answer. Is `covey studio` still running?");
+    throw new Told("The studio does not answer. Is `covey studio` still running?");
   }
   const body = await answer.json().catch(() => null);
   if (!answer.ok) throw new Refused(answer.status, body);
@@ -37,15 +41,18 @@ export const api = {
   /** rows : how many made-up ones to rehearse on; null for the data. */
   level: (rows, level, k, objective, edges) => ask(rows === null ? `api/levels/${level}?${query({ k, objective, edges })}` : `api/rehearsal/${level}?${query({ k, objective, edges, rows })}`),
   places: (rows, level, k, objective, edges) => ask(rows === null ? `api/places/${level}?${query({ k, objective, edges })}` : `api/rehearsal/${level}/places?${query({ k, objective, edges, rows })}`),
+  howMany: (rows, level, objective) => ask(rows === null ? `api/how-many/${level}?${query({ objective })}` : `api/rehearsal/${level}/how-many?${query({ objective, rows })}`),
   owner: (on) => change("POST", "api/owner", { on }),
   ownerCentres: (k) => ask(`api/owner/centres?${query({ k })}`),
   setZones: (zones, revision) => change("PUT", `api/zones?${query({ revision })}`, zones),
   clearZones: (revision) => change("DELETE", `api/zones?${query({ revision })}`),
   sites: (body) => change("POST", "api/sites", body),
   alternatives: (body) => change("POST", "api/alternatives", body),
+  profile: (body) => change("POST", "api/profile", { confirm: true, ...body }),
   publish: (body) => change("POST", "api/publish", body),
   publications: () => ask("api/publications"),
   ledger: () => ask("api/ledger"),
+  gazetteer: (name) => ask(`api/gazetteer?${query({ name })}`),
   open: (body) => change("POST", "api/open", body),
   upload: (file, how) =>
     ask(`api/uploads?${query({ name: file.name, ...how })}`, {

@@ -43,6 +43,12 @@ export function problem(message) {
   element.hidden = !message;
 }
 
+/** An error whose words are for the reader; those of a browser or a library are not, and may hold addresses. */
+export const Told = class extends Error {};
+
+/** What to tell the reader of an error. */
+export const wordsOf = (error) => (error instanceof Told ? error.message : "Something went wrong in this page; please reload it.");
+
 /** Runs an asynchronous action; what goes wrong is told to the reader and `undefined` comes back. */
 export async function attempt(action) {
   try {
@@ -50,7 +56,7 @@ export async function attempt(action) {
     return await action();
   } catch (error) {
     if (error.name === "AbortError") return undefined;
-    problem(error.message || "Something went wrong; please try again.");
+    problem(wordsOf(error));
     return undefined;
   }
 }

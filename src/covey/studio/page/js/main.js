@@ -4,11 +4,13 @@ import { api } from "./api.js";
 import { attempt, byId, problem } from "./dom.js";
 import { startLegend } from "./legend.js";
 import { startCompare } from "./panels/compare.js";
+import { startCurve } from "./panels/curve.js";
 import { startLedger } from "./panels/ledger.js";
 import { startLook } from "./panels/look.js";
 import { startOpen } from "./panels/open.js";
 import { startOwner } from "./panels/owner.js";
 import { startPrice } from "./panels/price.js";
+import { startProfile } from "./panels/profile.js";
 import { startPublish } from "./panels/publish.js";
 import { startYou } from "./panels/you.js";
 import { startZones } from "./panels/zones.js";
@@ -26,10 +28,12 @@ async function start() {
   const zones = startZones(store);
   const compare = startCompare(store);
   const ledger = startLedger();
-  const open = startOpen(opened);
+  const open = startOpen(store, stage, opened);
   const price = startPrice(store, { looked: () => slide(false), rehearse: () => slide(true) });
+  startCurve(store);
   startOwner(store);
   startYou(store);
+  startProfile(store);
   startPublish(store);
   startLegend();
   const tabs = startTabs((name) => {

@@ -17,10 +17,10 @@ export function ticks(from, to, length, pixels) {
 }
 
 /** Values along an axis in words, with as many digits as tell them apart. */
-function labels(values) {
-  const step = Math.abs(values[1] - values[0]);
-  if (!(step < 1)) return values.map(amount);
-  const digits = Math.min(10, Math.ceil(-Math.log10(step) - 1e-9));
+export function labels(values) {
+  const step = values.length > 1 ? Math.abs(values[1] - values[0]) : Math.abs(values[0] ?? 1) / 100;
+  if (!(step < 1)) return values.map((value) => (Math.abs(value) < 1000 ? String(Math.round(value)) : amount(value)));
+  const digits = Math.min(15, Math.ceil(-Math.log10(step) - 1e-9));
   return values.map((value) => value.toFixed(digits));
 }
 

@@ -162,8 +162,8 @@ export function createStage(store) {
         changed();
         view = await createMapView(options);
       } else view = createScatterView(options);
-    } catch (error) {
-      notice(`The map could not start (${error.message}), so this is the scatter view.`);
+    } catch {
+      notice("The map could not start in this browser, so this is the scatter view.");
       element.dataset.view = "scatter";
       view = createScatterView(options);
     }

@@ -22,7 +22,7 @@ export function tell(state, store) {
     ["ε that the certificate states", amount(statedOf(state, current.level).epsilon)],
     isNumber(expected.rows_noisy) && ["Rows, noisy", `${count(expected.rows_noisy)}${isNumber(expected.rows_error) ? ` ± ${count(expected.rows_error)}` : ""}`],
     cell && ["Usual size of a box", cell],
-    ["Points of the coreset", count(current.size)],
+    ["Places in the private summary", count(current.size)],
     ["Data set in the ledger", server.price.dataset ?? "none"],
     ["Covey", server.version],
   ]));

@@ -1,6 +1,9 @@
 // Opening a file in the page: sent to this machine's own server; columns and bounds are declared, never read from rows.
 import { api } from "../api.js";
-import { attempt, byId, h } from "../dom.js";
+import { attempt, byId, h, problem, wordsOf } from "../dom.js";
+import { amount } from "../words.js";
+import { boundsOnMap } from "./bounds.js";
+import { refusal } from "./refusal.js";
 
 const LONGITUDE = [-180, 180];
 const LATITUDE = [-90, 90];
@@ -33,21 +36,30 @@ function reading() {
   return { how, parts: fields.map(({ element }) => element) };
 }
 
-export function startOpen(opened) {
+export function startOpen(store, stage, opened) {
   const slot = byId("open-slot");
+  let shown = Promise.resolve(); // that the map is there which limits are drawn on
 
-  function ask({ person } = {}) {
-    const words = h("p", { className: "hint", role: "status" });
+  function ask(server) {
+    const { person } = server;
+    const words = h("div", { className: "hint", role: "status" });
     const written = reading();
     let file;
     const send = async () => {
       if (!file) return;
-      words.textContent = `Sending ${file.name} to the studio on this machine`;
-      const upload = await attempt(() => api.upload(file, written.how()));
-      words.textContent = "";
-      again.hidden = Boolean(upload);
-      details.open = !upload;
-      if (upload) declare(upload, file.name, person, details);
+      words.replaceChildren(`Sending ${file.name} to the studio on this machine`);
+      try {
+        const upload = await api.upload(file, written.how());
+        words.replaceChildren();
+        again.hidden = true;
+        details.open = false;
+        declare(upload, file.name, server, details);
+      } catch (error) {
+        again.hidden = false;
+        const choices = [["Choose another file", () => byId("data-file").click()], ["Say how it is written", () => { details.open = true; details.querySelector("select").focus(); }]];
+        if (words.isConnected) words.replaceChildren(refusal(`${file.name} was not opened: ${wordsOf(error)}`, choices));
+        else problem(wordsOf(error));
+      }
     };
     const again = h("button", { type: "button", className: "wide", id: "read-again", onclick: send }, "Read it this way");
     const details = h("details", { className: "fine", id: "reading", onchange: () => { again.hidden = !file; } },
@@ -70,7 +82,8 @@ export function startOpen(opened) {
       h("label", { className: "file" }, h("input", { type: "file", id: "data-file", accept: ".csv,.tsv,.txt,.zip,.parquet,.arrow,.feather,.xlsx,.gpkg,.geojson,.json,.jsonl", onchange: choose, "aria-label": "Choose a data file" }), h("span", { "aria-hidden": "true" }, "Choose a file, or drop it on this page")), words, details));
   }
 
-  function declare(upload, name, person, details) {
+  function declare(upload, name, server, details) {
+    const { person } = server;
     const columns = upload.columns.filter((column) => column !== person?.column);
     const rows = columns.map((column) => {
       const [low, high] = USUAL.get(column.toLowerCase()) ?? ["", ""];
@@ -81,27 +94,73 @@ export function startOpen(opened) {
       need();
       return { column, use, ends, element: h("tr", {}, h("td", {}, h("label", { className: "row" }, use, h("span", { style: "flex:1" }, column))), ...ends.map((end) => h("td", {}, end))) };
     });
-    const dataset = h("input", { type: "text", maxlength: "100", placeholder: "as the studio was started" });
+    const dataset = h("input", { type: "text", id: "data-set", maxlength: "100", placeholder: "as the studio was started" });
+    const trouble = h("div", {});
     const send = async (event) => {
       event.preventDefault();
       const used = rows.filter(({ use }) => use.checked);
-      const server = await attempt(() => api.open({
+      const body = {
         upload: upload.id, columns: used.map(({ column }) => column),
         bounds: { lower: used.map(({ ends }) => Number(ends[0].value)), upper: used.map(({ ends }) => Number(ends[1].value)) },
         ...(dataset.value ? { dataset: dataset.value } : {}),
-      }));
-      if (!server) return;
-      slot.replaceChildren();
-      document.ondragover = document.ondrop = null;
-      opened(server);
+      };
+      try {
+        problem(null);
+        const now = await api.open(body);
+        await shown;
+        slot.replaceChildren();
+        document.ondragover = document.ondrop = null;
+        opened(now);
+      } catch (error) {
+        trouble.replaceChildren(refusal(wordsOf(error), error.parameter === "dataset" ? await dataSets(dataset, trouble) : []));
+      }
     };
+    const map = onMap(rows, name, server);
     slot.replaceChildren(h("form", { className: "card", onsubmit: send },
       h("h2", { className: "title" }, name),
       h("p", {}, "Which columns, and within which limits? Use limits that you know without looking at the rows, such as the edges of the city. Values outside are moved to the edge."),
+      map,
       h("div", { className: "table-wrap" }, h("table", {}, h("tbody", {}, ...rows.map(({ element }) => element)))),
       details,
-      h("label", { className: "field" }, "Data set in the ledger (optional)", dataset),
+      h("label", { className: "field" }, "Data set in the ledger (optional)", dataset), trouble,
       h("button", { type: "submit", className: "primary wide" }, "Open")));
+  }
+
+  /** The data sets that the ledger knows, each with what is left of its budget. */
+  async function dataSets(field, trouble) {
+    const { datasets } = (await attempt(() => api.ledger())) ?? { datasets: {} };
+    return Object.entries(datasets).map(([name, { remaining }]) => [`“${name}”${remaining === null ? "" : `, ${amount(remaining)} left`}`, () => {
+      field.value = name;
+      trouble.replaceChildren();
+    }]);
+  }
+
+  /** A map to say the limits of longitude and latitude on; null where no columns are called so. */
+  function onMap(rows, name, server) {
+    const [lon, lat] = [LONGITUDE, LATITUDE].map((whole) => rows.find(({ column }) => USUAL.get(column.toLowerCase()) === whole));
+    if (!lon || !lat) return null;
+    const ends = () => [lon.ends[0], lat.ends[0], lon.ends[1], lat.ends[1]].map((input) => Number(input.value));
+    const draw = () => {
+      const [west, south, east, north] = ends();
+      if (!(west < east && south < north)) return;
+      const bounds = { lower: [west, south], upper: [east, north] };
+      store.set({ server: { ...server, data: { name, columns: [lon.column, lat.column], geographic: true, lon: 0, lat: 1, bounds, unit: [1, 1] } } });
+    };
+    const show = () => {
+      draw();
+      shown = shown.then(() => stage.open()).catch(() => {});
+    };
+    for (const input of [...lon.ends, ...lat.ends]) input.addEventListener("change", draw);
+    show();
+    return boundsOnMap(store, ([west, south, east, north], { fit }) => {
+      [[lon, west, east], [lat, south, north]].forEach(([row, low, high]) => {
+        row.use.checked = true;
+        row.ends[0].value = String(low);
+        row.ends[1].value = String(high);
+      });
+      if (fit) show();
+      else draw();
+    });
   }
 
   return { ask };

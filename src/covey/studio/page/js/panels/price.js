@@ -1,8 +1,9 @@
 // What it costs, before it is paid: one level alone, chosen on made-up rows, or several levels of the data to choose by.
 import { api } from "../api.js";
-import { attempt, byId, h, problem } from "../dom.js";
+import { attempt, byId, h, problem, wordsOf } from "../dom.js";
 import { statedOf } from "../store.js";
 import { amount, count, inWords } from "../words.js";
+import { budgetRefusal } from "./refusal.js";
 
 const PAUSE = 120;
 const FACTOR = "A factor: by how much the chance of anything that is shown changes at most, whether one is in the data or not.";
@@ -52,7 +53,7 @@ export function startPrice(store, { looked, rehearse }) {
       h("h2", { className: "title", id: "rehearsal-title" }, "A rehearsal"),
       h("p", {}, server.rehearsal ? `Nothing of your data has been read. This is “${server.rehearsal}”, a public file. Find the level you want, then pay for it alone.`
         : "Nothing of your data has been read: these rows are made up, within the same bounds. Find the level you want, then pay for it alone."),
-      !server.rehearsal && h("div", { className: "row" }, h("label", { for: "rows" }, "About how many rows have you?"), size),
+      !server.rehearsal && h("div", { className: "row" }, h("label", { for: "rows" }, "About how many rows (records: trips, visits, people) have you?"), size),
       !server.rehearsal && h("p", { className: "hint" }, "A round number will do. It stays here and is not published."));
   }
 
@@ -100,10 +101,19 @@ export function startPrice(store, { looked, rehearse }) {
         person && h("li", {}, `The promise is to each person with all their rows (column “${person.column}”, at most ${count(person.rows)} of them count).`),
         !person && h("li", {}, shapes ? `${shapes === 1 ? "One zone takes" : `${shapes} zones take`} part, fixed from now on.` : "Zones with a stricter level must be drawn before, under Zones.")),
       seeded && h("p", { className: "hint" }, "The noise is seeded, for teaching: what you see is not private."),
-      !enough && h("p", { className: "hint", role: "alert" }, "The ledger does not hold enough for this."),
+      !enough && budgetRefusal(price, store.get().server.offers, (index) => instead(index, alone)),
       h("div", { className: "actions" }, h("button", { type: "button", onclick: () => dialog.close() }, "Not now"), button)));
-    dialog.showModal();
-    button.focus();
+    if (!dialog.open) dialog.showModal();
+    (enough ? button : dialog.querySelector("button")).focus();
+  }
+
+  /** Another level than the one that the budget does not pay for. */
+  function instead(index, alone) {
+    if (alone) {
+      byId("level").value = String(index);
+      byId("level").dispatchEvent(new Event("input"));
+    } else store.set({ upTo: index });
+    ask(store.get().server.offers[index], alone);
   }
 
   function bar(part) {
@@ -122,7 +132,9 @@ export function startPrice(store, { looked, rehearse }) {
       dialog.close();
       const server = await attempt(() => api.state()); // the price may have changed meanwhile
       if (server) store.set({ server });
-      problem(error.message);
+      const offer = server?.price.remaining < epsilon && server.offers.find((each) => each.epsilon === epsilon);
+      if (offer) ask(offer, alone);
+      else problem(wordsOf(error));
     }
   }
 

@@ -1,10 +1,10 @@
 // Publish: a last word about what will be written, then the files and the certificate.
 import { api } from "../api.js";
-import { byId, h, terms } from "../dom.js";
+import { byId, h, terms, wordsOf } from "../dom.js";
 import { amount, doubt, grade, percent } from "../words.js";
 import { ofPeople } from "./facts.js";
 
-const KINDS = { release: "for programs", geojson: "for maps", report: "one page to read", JSON: "for programs", GeoJSON: "for maps" };
+const KINDS = { page: "a page to send", release: "for programs", geojson: "for maps" };
 
 export function startPublish(store) {
   const dialog = byId("publish-dialog");
@@ -21,7 +21,7 @@ export function startPublish(store) {
     const go = h("button", { type: "submit", className: "primary", id: "publish-confirm" }, "Publish");
     const form = h("form", {},
       h("h2", { className: "title", id: "publish-title" }, "Publish this level"),
-      h("p", {}, "Three files are written: the release, a map layer and a one-page report. The look has paid for them: publishing costs nothing more."),
+      h("p", {}, `Three files are written: a page to send, the same for programs, and a layer for maps${server.zones ? ". The page shows your zones" : ""}. The look has paid for them: publishing costs nothing more.`),
       h("label", { className: "field" }, "Name", name),
       h("dl", { className: "rows" }, ...terms([
         ["Level", server.levels[level].name], ["Centres", String(k)],
@@ -40,7 +40,7 @@ export function startPublish(store) {
       try {
         done(await api.publish({ level, k, objective, edges, name: name.value }));
       } catch (error) {
-        trouble.textContent = error.message;
+        trouble.textContent = wordsOf(error);
         go.disabled = false;
       }
     });
@@ -52,7 +52,7 @@ export function startPublish(store) {
   function done({ files, certificate }) {
     const title = h("h2", { className: "title", id: "publish-title", tabindex: "-1" }, "Published");
     dialog.replaceChildren(h("div", { className: "done" }, title,
-      h("nav", { className: "links", "aria-label": "Files" }, ...files.map((file) => h("a", { href: file.url, target: "_blank", rel: "noopener" }, file.name, h("span", {}, KINDS[file.kind] ?? file.kind)))),
+      h("nav", { className: "links", "aria-label": "Files" }, ...files.toReversed().map((file) => h("a", { href: file.url, target: "_blank", rel: "noopener" }, file.name, h("span", {}, KINDS[file.kind] ?? file.kind)))),
       h("h3", {}, "Certificate"),
       h("pre", { className: "certificate", id: "certificate", tabindex: "0" }, statement(certificate)),
       h("div", { className: "actions" }, h("button", { type: "button", className: "primary", onclick: close }, "Done"))));

@@ -1,0 +1,102 @@
+"""What a reader may ask the page itself: which centre is nearest to a place, and what the promise means in odds."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from covey.geo.clock import hand
+from covey.published.certificate import Certificate, in_full
+from covey.published.plane import Plane
+from covey.published.release import Release
+from covey.published.sentences import hollow, radii_in_metres, sizes_in_words
+from covey.text import listing
+
+MOST_COLUMNS = 6  # that somebody would type the values of
+PLACEHOLDER = "{:.6g}"
+
+
+def asks(release: Release) -> bool:
+    """Whether a reader can say where they are: by a few columns that are numbers, none of them a hand of a clock."""
+    return len(release.columns) <= MOST_COLUMNS and all(hand(name) is None for name in release.columns)
+
+
+def questions(plane: Plane) -> str:
+    """The form, which the script shows: without it nothing could be answered."""
+    fields = []
+    for i, (name, low, high) in enumerate(zip(plane.columns, plane.lower, plane.upper, strict=True)):
+        example = PLACEHOLDER.format(low / 2 + high / 2)
+        fields.append(
+            f'<label>{escape(name)}<input type="text" inputmode="decimal" autocomplete="off" '
+            f'placeholder="{example}" data-column="{i}"></label>'
+        )
+    how = "Click the map, or type a place" if plane.axes[1] is not None else "Type a value"
+    return f"""<section class="mine" hidden><h2>Which centre is mine?</h2>
+<p class="ask">{how}. It is worked out in this page: nothing is sent to anybody.</p>
+<form>{"".join(fields)}<span class="buttons"><button type="submit">Find it</button>
+<button type="button" class="here" hidden>Where I am</button></span></form>
+<p class="answer" role="status"></p></section>"""
+
+
+def answers(release: Release, plane: Plane, labels: Sequence[str]) -> str:
+    """What the script needs: the released centres and how distances are measured. No text in it can end the element."""
+    domain = release.certificate.domain
+    metres = radii_in_metres(release, *plane.names) if plane.geographic else None
+    document: dict[str, Any] = {
+        "axes": plane.axes,
+        "geographic": plane.geographic,
+        "lower": list(plane.lower),
+        "upper": list(plane.upper),
+        "half": list(plane.half),
+        "ball": domain["type"] == "ball",
+        "centres": release.centres,
+        "labels": list(labels),
+        "sizes": sizes_in_words(release) if release.sizes is not None else None,
+        "doubtful": [hollow(release, i) for i in range(len(release.centres))],
+        "radii": metres,  # in metres
+    }
+    content = json.dumps(document, allow_nan=False, separators=(",", ":"))
+    return f'<script class="data" type="application/json">{escape_json(content)}</script>'
+
+
+def escape_json(content: str) -> str:
+    """JSON that is nothing but text to a reader of HTML."""
+    for sign in "<>&\u2028\u2029":
+        content = content.replace(sign, f"\\u{ord(sign):04x}")
+    return content
+
+
+def in_odds(certificate: Certificate) -> list[str]:
+    """The promise for one person, in odds: for somebody who was half sure beforehand. From the certificate alone."""
+    if certificate.seeded:
+        return []
+    epsilon, delta = certificate.epsilon, certificate.delta
+    where = 2 * epsilon if certificate.neighbours == "add-remove" else epsilon
+    spread = 1 + math.exp(min(epsilon, 700.0))
+    away = min(1.0, delta * spread) if certificate.neighbours == "add-remove" else delta
+    lines = []
+    if certificate.neighbours == "add-remove":
+        sure = f"somebody who was half sure can become sure to at most {odds(epsilon)}{_but_for(delta)}"
+        lines.append(f"Whether you are in the data: {sure}, whatever else they know.")
+    lines.append(f"What your values are, of any two: to at most {odds(where)}{_but_for(away)}.")
+    lines.append(f"“You” are {certificate.person}.")
+    zones = certificate.parameters.get("zones")
+    known = [each for each in zones if isinstance(each, dict)] if isinstance(zones, list) else []
+    if names := [str(each["name"]) for each in known if isinstance(each.get("name"), str)]:
+        lines.append(f"Rows in {listing(names)} are protected more strictly.")
+    return lines
+
+
+def odds(epsilon: float) -> str:
+    """ "73 in 100", never rounded down."""
+    chance = 1 / (1 + math.exp(-min(epsilon, 700.0)))
+    scale = 10 ** (4 if chance > 0.999 else 1 if chance > 0.99 else 0)
+    shown = math.ceil(chance * 100 * scale - 1e-9) / scale
+    return "almost certainty" if shown >= 100 else f"{shown:g} in 100"
+
+
+def _but_for(delta: float) -> str:
+    return f" (but for a chance of about {in_full(delta)})" if delta else ""
