@@ -118,8 +118,14 @@ class Watched:
         self.page.on("request", lambda request: self.asked.append(request.url))
 
     def open(self) -> Page:
-        self.page.goto(self.address)
+        """At the address; what stands after # comes back with the page, and not with the link that leads to it."""
+        link, _, view = self.address.partition("#")
+        self.page.goto(link)
         self.page.wait_for_selector("#stage[data-points]")
+        if view:
+            self.page.goto(f"{self.page.url.partition('#')[0]}#{view}")
+            self.page.reload()
+            self.page.wait_for_selector("#stage[data-points]")
         return self.page
 
     def drawn(self, **attributes: object) -> Page:

@@ -119,9 +119,10 @@ def test_the_address_brings_the_view_back_and_holds_nothing_private(looked: Serv
     page.reload()
     watched.drawn(level=3, k=6, objective="k-median", view="scatter")
     assert page.get_attribute("#tab-zones", "aria-selected") == "true"
-    page.goto(watched.address.partition("#")[0] + "#level=1&k=4&tab=look")
+    room = page.url.partition("#")[0]
+    page.goto(f"{room}#level=1&k=4&tab=look")
     watched.drawn(level=1, k=4)
-    page.goto(watched.address.partition("#")[0] + "#level=77&k=900&objective=nonsense&token=x")
+    page.goto(f"{room}#level=77&k=900&objective=nonsense&token=x")
     watched.drawn(level=1, k=50)
     watched.until(lambda: "token" not in page.url)
 

@@ -5,7 +5,7 @@ const whole = (text) => (/^\d{1,3}$/.test(text) ? Number(text) : undefined);
 const one = (...names) => (text) => (names.includes(text) ? text : undefined);
 const FIELDS = {
   level: whole, k: whole, objective: one("k-means", "k-median"), edges: (text) => (text === "no" ? false : undefined),
-  view: one("map", "scatter"), tab: one("look", "zones", "compare", "ledger"),
+  view: one("map", "scatter"), tab: one("look", "zones", "compare", "profile", "ledger"),
 };
 
 /** The fields that the address names and that make sense. */
