@@ -98,7 +98,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
 
     def _own_words(self) -> list[str]:
         choice = self.parameters.get("choice")
-        amounts = [each for each in self._epsilons("zones") if each < self.epsilon]
+        amounts = [each for each in self._numbers("zones", "epsilon") if each < self.epsilon]
         lines = []
         if amounts:
             told = ", ".join(in_full(each) for each in sorted(set(amounts)))
@@ -112,15 +112,17 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
             lines.append(f"the range of {names} was found privately, and is covered by this epsilon")
         if isinstance(by := self.parameters.get("algorithm_by"), str):
             lines.append(f"the algorithm is that of {by}, not one of Covey's: that it keeps the promise is on trust")
-        if earlier := self._epsilons("centres_of"):
+        if earlier := self._numbers("centres_of", "epsilon"):
             cost = " and ".join(map(in_full, earlier))
+            deltas = [in_full(each) for each in self._numbers("centres_of", "delta") if each]
+            cost += f" and delta = {' and '.join(deltas)}" if deltas else ""
             lines.append(f"the centres were released before, with epsilon = {cost}, and that adds to this")
         return [*lines, choice] if isinstance(choice, str) else lines
 
-    def _epsilons(self, name: str) -> list[float]:
+    def _numbers(self, name: str, field: str) -> list[float]:
         """Of a list of documents among the parameters; what is no number there, as in a damaged file, is left out."""
         given = self.parameters.get(name)
-        found = [each.get("epsilon") for each in given if isinstance(each, dict)] if isinstance(given, list) else []
+        found = [each.get(field) for each in given if isinstance(each, dict)] if isinstance(given, list) else []
         return [float(each) for each in found if isinstance(each, int | float)]
 
     @property

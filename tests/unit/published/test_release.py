@@ -210,7 +210,9 @@ def test_a_release_that_is_not_utf8_is_a_damaged_one():
 
 
 def test_what_earlier_centres_cost_is_said_and_damage_there_is_passed_over():
-    earlier = [{"epsilon": 0.5, "delta": 0.0}, {"epsilon": None}, {}, 3, {"epsilon": 2}]
+    earlier = [{"epsilon": 0.5, "delta": 0.0}, {"epsilon": None}, {}, 3, {"epsilon": 2, "delta": 1e-6}]
     told = certificate(parameters={"centres_of": earlier, "zones": [{"epsilon": "x"}]}).statement
-    assert "The centres were released before, with epsilon = 0.5 and 2, and that adds to this." in told
+    assert (
+        "The centres were released before, with epsilon = 0.5 and 2 and delta = 1e-06, and that adds to this." in told
+    )
     assert "released before" not in certificate(parameters={"centres_of": [{"epsilon": []}]}).statement

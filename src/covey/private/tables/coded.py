@@ -82,6 +82,8 @@ def _readable(values: Any) -> Any:
     """Texts as bytes, which may be no UTF-8, and all floating-point numbers of one width: no value is refused later."""
     if family(values.type) == "text":
         return values.cast(PLAIN)
+    if pa.types.is_decimal(values.type):  # Arrow makes no dictionary of those of 32 and 64 bits
+        return values.cast(pa.decimal256(values.type.precision, values.type.scale))
     return values.cast(pa.float64()) if pa.types.is_floating(values.type) else values
 
 
@@ -89,8 +91,8 @@ def written(value: Any) -> str | None:
     """The text of a category, the same from every kind of table (coded.md); None for what is no text and no number."""
     try:
         if isinstance(value, bytes | str):
-            text = value if isinstance(value, bytes) else value.encode(errors="surrogatepass")
-            return spelling(text.decode(errors="replace")) or None
+            text = bytes(value) if isinstance(value, bytes) else str.encode(value, errors="surrogatepass")
+            return spelling(bytes.decode(text, errors="replace")) or None
         if isinstance(value, bool | np.bool_):
             return "true" if value else "false"
         if isinstance(value, int | np.integer):
