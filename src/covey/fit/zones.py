@@ -23,7 +23,7 @@ from covey.errors import FormatError, ParameterError
 from covey.events import exactly, float_at_least
 from covey.fit.witness import find_rows
 from covey.geo.areas import Area, Regions, check_world
-from covey.geo.buffers import buffered
+from covey.geo.buffers import buffered, metres_of
 from covey.geo.geojson import Region, find_axes, read_json
 from covey.geo.rates import ZoneRates
 from covey.noise.coins import Probability, exp_bounds
@@ -63,11 +63,12 @@ def keeping(zone: Fraction, whole: Fraction) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Zone:
-    """A public region with its own, stricter epsilon."""
+    """A public region with its own, stricter epsilon. in_metres : it reaches some metres around shapes on a map."""
 
     name: str
     epsilon: Fraction
     region: Region | Box
+    in_metres: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,11 +143,25 @@ class Zones:
         mine = [each.region for each in zones]
         regions = [each for each in mine if isinstance(each, Region)]
         axes = self._axes(domain) if regions else (0, 0)
+        if any(each.in_metres for each in zones):
+            self._check_map(domain, axes)
         check_world(regions, domain, axes)
         polygons = [_on_lattice(edges, domain, axes) for region in regions for edges in region.polygons]
         boxes = [_box_on_lattice(each, domain) for each in mine if isinstance(each, Box)]
         corners = np.array(boxes, dtype=np.float64).reshape(len(boxes), 2, domain.dimension)
         return Area(domain, zones[0].epsilon, tuple(polygons), axes, corners)
+
+    def _check_map(self, domain: Domain, axes: tuple[int, int]) -> None:
+        """Metres are told on a map alone: columns in degrees, whose longitudes do not reach around it."""
+        known = domain.columns is not None or (self.lon is not None and self.lat is not None)
+        ends = [(domain.middle[axis] - domain.half[axis], domain.middle[axis] + domain.half[axis]) for axis in axes]
+        (west, east), (south, north) = ends
+        if not (known and west >= -180 and east <= 180 and south >= -90 and north <= 90):
+            raise ParameterError(
+                "zones",
+                "buffer_metres needs columns that are longitude and latitude by their names, or lon= and lat=, with "
+                "bounds from -180 to 180 and -90 to 90; give polygons instead",
+            )
 
     def _axes(self, domain: Domain) -> tuple[int, int]:
         if domain.dimension == 2 and self.lon is None and self.lat is None and domain.columns is None:
@@ -186,11 +201,12 @@ def _feature(feature: Any, number: int) -> Zone:
     properties = feature.get("properties") if isinstance(feature, Mapping) else None
     if not isinstance(properties, Mapping):
         raise FormatError(f"zones: feature {number} needs a property 'epsilon', or 'level'")
-    name, metres = properties.get("name"), properties.get("buffer_metres")
+    name, metres = properties.get("name"), metres_of(properties, name="zones")
     return Zone(
         name.encode(errors="replace").decode() if isinstance(name, str) else f"zone {number}",
         _epsilon(properties, number),
         Region.read(feature if metres is None else buffered(feature, metres, name="zones"), name="zones"),
+        in_metres=metres is not None,
     )
 
 

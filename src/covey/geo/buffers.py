@@ -19,7 +19,7 @@ from covey.errors import FormatError
 Floats = NDArray[np.float64]
 RADIUS = 6_335_439.0  # metres: the least that the Earth is curved by, a north-south line's at the equator
 SIDES, MARGIN = 32, 1.001  # of a disc; edges are straight in degrees, which takes less than the margin off
-MOST_METRES, HIGHEST, WIDEST = 100_000.0, 80.0, 180.0
+LEAST_METRES, MOST_METRES, HIGHEST, WIDEST = 0.01, 100_000.0, 80.0, 180.0
 DIGITS = 9  # of a corner in degrees, so that it is the same on every machine
 _DEPTHS = {"Point": 0, "MultiPoint": 1, "LineString": 1, "MultiLineString": 2, "Polygon": 2, "MultiPolygon": 3}
 
@@ -29,8 +29,8 @@ def buffered(document: Any, metres: Any, *, name: str) -> dict[str, Any]:
 
     `name` is the parameter that errors speak of.
     """
-    if isinstance(metres, bool) or not isinstance(metres, int | float) or not 0 < metres <= MOST_METRES:
-        raise FormatError(f"{name}: buffer_metres must be a number above 0, and at most {MOST_METRES:,.0f}")
+    if isinstance(metres, bool) or not isinstance(metres, int | float) or not LEAST_METRES <= metres <= MOST_METRES:
+        raise FormatError(f"{name}: buffer_metres must be a number from {LEAST_METRES} to {MOST_METRES:,.0f}")
     parts: list[Any] = []
     for kind, coordinates in _shapes(document, name):
         if kind.endswith("Polygon"):
@@ -40,6 +40,14 @@ def buffered(document: Any, metres: Any, *, name: str) -> dict[str, Any]:
             bands = pairwise(discs) if len(discs) > 1 else [(discs[0], discs[0])]
             parts += [[_hull(np.concatenate(ends)).tolist()] for ends in bands]
     return {"type": "MultiPolygon", "coordinates": parts}
+
+
+def metres_of(properties: Mapping[str, Any], *, name: str) -> Any:
+    """How far a shape reaches beyond itself, as its properties say; None where they do not."""
+    for each in properties:
+        if str(each).lower().startswith("buffer") and each != "buffer_metres":
+            raise FormatError(f"{name}: a property that begins with 'buffer' must be 'buffer_metres'")
+    return properties.get("buffer_metres")
 
 
 def _shapes(document: Any, name: str) -> Iterator[tuple[str, Any]]:
@@ -69,6 +77,8 @@ def _lines(kind: str, coordinates: Any, name: str) -> Iterator[Floats]:
             places = np.array([each[:2]] if depth == 0 else [place[:2] for place in each], dtype=np.float64)
             if places.ndim != 2 or places.shape[1] != 2 or not len(places):
                 raise ValueError
+            if kind.endswith("Polygon") and (places[0] != places[-1]).any():
+                places = np.concatenate([places, places[:1]])  # a ring that its file did not close
             yield from places[:, None] if kind == "MultiPoint" else [places]
     except (TypeError, ValueError, OverflowError, KeyError):
         raise FormatError(f"{name}: a {kind} must be made of [longitude, latitude] positions") from None

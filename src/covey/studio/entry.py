@@ -1,9 +1,11 @@
-"""How a browser gets in: by a link that opens once, which is exchanged for a cookie, so that no address is a secret.
+"""How a browser gets in: by a link that opens once, which is exchanged for a cookie, so that no address opens it.
 
 The link is printed and handed to the browser. Opening it sets a cookie that scripts cannot read and pages of other
 sites cannot send, and leads on to the room: a path of this run, which by itself opens nothing. The cookie belongs to
 that path and to no other. (Cookies know no ports: somebody else's server on this machine would be sent a cookie of all
-paths.) Programs have the token of the settings instead, and no cookie.
+paths. One that knows the room, from a screen that was shared, and brings this browser to the same path on its own port
+is still sent it: on a machine with other users, the room is not to be shown.) Programs have the token of the settings
+instead, and no cookie.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from covey.checks import amount
 from covey.errors import FormatError, ParameterError
 from covey.fit import slider
 from covey.fit.zones import Zones, read_zones
-from covey.geo.buffers import buffered
+from covey.geo.buffers import buffered, metres_of
 from covey.studio.data import Opened
 from covey.text import printable
 
@@ -71,7 +71,7 @@ def _feature(feature: Any) -> dict[str, Any]:
 def _metres(feature: Any) -> Any:
     """How far a zone reaches beyond its shape, if that is said."""
     properties = feature.get("properties") if isinstance(feature, dict) else None
-    return properties.get("buffer_metres") if isinstance(properties, dict) else None
+    return metres_of(properties, name="zones") if isinstance(properties, dict) else None
 
 
 def _is_number(value: Any) -> bool:

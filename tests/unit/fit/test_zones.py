@@ -19,7 +19,7 @@ from covey.geo import thin
 from covey.noise.source import SeededSource
 from covey.private.narrowed.zones import ALWAYS, ZonedTable
 from covey.private.tables.frames import ArrayTable
-from covey.public import Neighbours, Person, resolve_bounds
+from covey.public import Domain, Neighbours, Person, resolve_bounds
 
 SQUARE = Box((-1, 1), (-1, 1))
 DOMAIN = resolve_bounds(SQUARE, names=None, width=2)
@@ -343,3 +343,20 @@ def test_the_source_draws_one_key_for_all_passes(rows):
     thinning = read_zones(HOME, epsilon=Fraction(1), domain=DOMAIN)
     a, b = (read(thinning.table(ArrayTable(rows), SeededSource(9))) for _ in range(2))
     assert np.array_equal(a, b)
+
+
+@pytest.mark.parametrize(
+    ("names", "lon", "lat"),
+    [
+        (("lon", "lat"), (0.0, 360.0), (-60.0, 60.0)),
+        (("lon", "lat"), (0.0, 9.0), (0.0, 99.0)),
+        (None, (0.0, 50.0), (0.0, 50.0)),
+    ],
+)
+def test_metres_are_for_columns_of_degrees(names, lon, lat):
+    school = {"type": "Point", "coordinates": [2.0, 3.0]}
+    zones = Zones.read({"type": "Feature", "properties": {"epsilon": 0.1, "buffer_metres": 200}, "geometry": school})
+    middle, half = ([(low + high) / 2 for low, high in (lon, lat)], [(high - low) / 2 for low, high in (lon, lat)])
+    with pytest.raises(ParameterError, match="buffer_metres needs"):
+        zones.on(Domain(tuple(middle), tuple(half), names))
+    assert zones.on(Domain((0.0, 0.0), (180.0, 90.0), ("lon", "lat"))).areas

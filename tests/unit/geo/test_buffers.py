@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covey.errors import FormatError
-from covey.geo.buffers import SIDES, buffered
+from covey.geo.buffers import SIDES, buffered, metres_of
 from covey.geo.geojson import Region
 
 WGS84 = 6_378_137.0, 1 / 298.257223563  # the Earth: its radius at the equator, and how flat it is
@@ -80,11 +80,11 @@ def test_points_of_a_file_become_one_region():
 @pytest.mark.parametrize(
     ("shape", "metres", "words"),
     [
-        ({"type": "Point", "coordinates": [7, 50]}, 0, "above 0"),
-        ({"type": "Point", "coordinates": [7, 50]}, True, "above 0"),
-        ({"type": "Point", "coordinates": [7, 50]}, float("nan"), "above 0"),
-        ({"type": "Point", "coordinates": [7, 50]}, "200", "above 0"),
-        ({"type": "Point", "coordinates": [7, 50]}, 1e6, "at most 100,000"),
+        ({"type": "Point", "coordinates": [7, 50]}, 0, "from 0.01"),
+        ({"type": "Point", "coordinates": [7, 50]}, True, "from 0.01"),
+        ({"type": "Point", "coordinates": [7, 50]}, float("nan"), "from 0.01"),
+        ({"type": "Point", "coordinates": [7, 50]}, "200", "from 0.01"),
+        ({"type": "Point", "coordinates": [7, 50]}, 1e6, "to 100,000"),
         ({"type": "Point", "coordinates": [179.999, 50]}, 500, "180th meridian"),
         ({"type": "Point", "coordinates": [7, 89]}, 500, "latitude 80"),
         ({"type": "Point", "coordinates": [7, float("nan")]}, 500, "latitude 80"),
@@ -100,3 +100,16 @@ def test_points_of_a_file_become_one_region():
 def test_what_is_no_shape_or_no_distance_is_refused_in_words(shape, metres, words):
     with pytest.raises(FormatError, match=f"zones: .*{words}"):
         buffered(shape, metres, name="zones")
+
+
+def test_a_ring_that_its_file_did_not_close_has_a_band_along_its_last_side_too():
+    corners = [[10.0, 50.0], [10.2, 50.0], [10.2, 50.1], [10.0, 50.1]]
+    for ring in (corners, [*corners, corners[0]]):
+        shape = {"type": "Polygon", "coordinates": [ring]}
+        assert Region.read(buffered(shape, 2_000, name="zones")).contains(np.array([[9.99, 50.05]])).all()
+
+
+def test_a_property_that_is_nearly_the_right_one_is_refused():
+    assert metres_of({"buffer_metres": 5, "name": "a"}, name="zones") == 5
+    with pytest.raises(FormatError, match="must be 'buffer_metres'"):
+        metres_of({"buffer_meters": 5}, name="zones")

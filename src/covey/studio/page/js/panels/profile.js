@@ -44,20 +44,21 @@ export function startProfile(store) {
   function price() {
     const { price: budget } = store.get().server;
     const cost = Number(epsilon.value);
+    const { current, edges } = store.get();
+    const asked = { level: current.level, k: current.centres.length, objective: current.objective, edges: current.edges ?? edges, columns: listed(), epsilon: cost };
+    if (delta.value) asked.delta = Number(delta.value);
+    const told = `epsilon ${cost}${asked.delta ? ` and delta ${asked.delta}` : ""}`; // with all digits: it is what is charged
     const left = budget.remaining === null || budget.remaining === undefined ? "" : ` of the ${amount(budget.remaining)} that remain`;
-    const confirm = h("button", { type: "button", className: "primary", id: "profile-confirm", onclick: () => pay(confirm, cost) }, `Pay ${amount(cost)}`);
+    const confirm = h("button", { type: "button", className: "primary", id: "profile-confirm", onclick: () => pay(confirm, asked, current) }, `Pay ${cost}`);
     card.replaceChildren(h("div", { className: "card" },
-      h("p", {}, `It costs ${amount(cost)}${left}, and adds to what the level cost. It is written to the ledger before a row is read, and is never given back.`),
+      h("p", {}, `It costs ${told}${left}, and adds to what the level cost. It is written to the ledger before a row is read, and is never given back.`),
       h("div", { className: "buttons" }, h("button", { type: "button", onclick: () => card.replaceChildren() }, "Not now"), confirm)));
     confirm.focus();
   }
 
-  async function pay(button, cost) {
+  async function pay(button, asked, current) {
     button.disabled = true;
-    const { current, edges } = store.get();
-    const body = { level: current.level, k: current.centres.length, objective: current.objective, edges: current.edges ?? edges, columns: listed(), epsilon: cost };
-    if (delta.value) body.delta = Number(delta.value);
-    const answer = await attempt(() => api.profile(body));
+    const answer = await attempt(() => api.profile(asked));
     card.replaceChildren();
     if (!answer) return;
     tell(answer, current);

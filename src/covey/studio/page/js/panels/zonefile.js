@@ -48,18 +48,23 @@ function featuresOf(text) {
 
 const isArea = ({ geometry }) => geometry.type.endsWith("Polygon");
 
-/** Zones to send: an area each, and one for all points and lines that share an ε. */
+/** Zones to send: an area each, and one for all points and lines that are promised the same. What the file itself says
+ * of a feature, its ε, level or metres, counts before what is said here. */
 function zonesOf(features, metres, { title, first, strictest }) {
-  const reach = metres > 0 ? { buffer_metres: metres } : {};
-  const own = (each) => each.properties?.epsilon ?? strictest;
+  const own = ({ properties }) => ({
+    epsilon: properties?.epsilon ?? (properties?.level ? undefined : strictest),
+    level: properties?.level ?? undefined,
+    buffer_metres: properties?.buffer_metres ?? (metres > 0 ? metres : undefined),
+  });
   const areas = features.filter(isArea).map((each, i) => ({
-    type: "Feature", geometry: each.geometry, properties: { name: each.properties?.name ?? `Zone ${first + i}`, epsilon: own(each), ...reach },
+    type: "Feature", geometry: each.geometry, properties: { name: each.properties?.name ?? `Zone ${first + i}`, ...own(each) },
   }));
   const rest = features.filter((each) => !isArea(each));
-  const kinds = [...new Set(rest.map(own))];
-  return [...areas, ...kinds.map((epsilon) => {
-    const geometries = rest.filter((each) => own(each) === epsilon).map(({ geometry }) => geometry);
-    return { type: "Feature", geometry: { type: "GeometryCollection", geometries }, properties: { name: `${title}: ${count(geometries.length)} places, ${count(metres)} m`, epsilon, ...reach } };
+  const kinds = [...new Set(rest.map((each) => JSON.stringify(own(each))))];
+  return [...areas, ...kinds.map((kind) => {
+    const geometries = rest.filter((each) => JSON.stringify(own(each)) === kind).map(({ geometry }) => geometry);
+    const properties = JSON.parse(kind);
+    return { type: "Feature", geometry: { type: "GeometryCollection", geometries }, properties: { name: `${title}: ${count(geometries.length)} places, ${count(properties.buffer_metres)} m`, ...properties } };
   })];
 }
 
@@ -95,7 +100,7 @@ export function zoneFile({ geographic, first, strictest, kept, add }) {
     slot.replaceChildren(h("form", { className: "item", onsubmit: send },
       h("p", {}, `${title}: ${found.join(" and ")}.`),
       without > 0 && h("p", { className: "hint amber" }, `${count(without)} more in the file ${without === 1 ? "has no place on the map and is" : "have no place on the map and are"} left out.`),
-      geographic && h("label", { className: "field" }, `Metres around ${others ? "each place" : "the areas"} that belong to the zone`, metres),
+      geographic && h("label", { className: "field" }, `Metres around ${others ? "each place" : "the areas"} that belong to the zone, where the file does not say`, metres),
       h("p", { className: "hint" }, kept(strictest())),
       h("div", { className: "buttons" },
         h("button", { type: "submit", className: "primary", id: "zone-add" }, "Add to the zones"),
