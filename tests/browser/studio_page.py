@@ -123,8 +123,9 @@ class Watched:
         self.page.goto(link)
         self.page.wait_for_selector("#stage[data-points]")
         if view:
-            self.page.goto(f"{self.page.url.partition('#')[0]}#{view}")
-            self.page.reload()
+            room = self.page.url.partition("#")[0]
+            self.page.goto("about:blank")
+            self.page.goto(f"{room}#{view}")
             self.page.wait_for_selector("#stage[data-points]")
         return self.page
 

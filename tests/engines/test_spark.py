@@ -252,10 +252,8 @@ def test_no_sample_where_spark_takes_the_quicker_of_two_attempts(spark, monkeypa
     assert book.verify().charges == 0
 
 
-def test_scores_are_those_of_memory_and_profiles_of_spark_are_refused_before_the_charge(spark):
+def test_scores_are_those_of_memory(spark):
     rows = frame(300)
     release = fit(rows, k=2, epsilon=1.0, bounds=BOUNDS, random_state=1)
     found = [release.score(each, epsilon=1, random_state=1).to_json() for each in (rows, spark.createDataFrame(rows))]
     assert found[0] == found[1]
-    with pytest.raises(ParameterError, match="write Spark's rows to Parquet first"):
-        release.profile(spark.createDataFrame(rows), columns=["a"], epsilon=1, random_state=1)

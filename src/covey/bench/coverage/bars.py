@@ -52,7 +52,8 @@ class Bar:
         error = f" ± {self.error(row):.2f}" if self.error(row) else ""
         parts = [row["set"], row["method"], f"ε = {row['epsilon']:g}"]
         parts += [str(row[name]) for name in ("centres", "objective", "what") if name in row]
-        return f"{' '.join(parts)}: {number:.2f}{error}"
+        assert number is not None
+        return f"{' '.join(parts)}: {number:,.{2 if abs(number) < 100 else 0}f}{error}"
 
 
 def _fine(row: Row) -> bool:
