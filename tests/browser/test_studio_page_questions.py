@@ -75,4 +75,6 @@ def test_a_profile_is_paid_for_and_told_by_the_numbers_of_the_map(tmp_path: Path
         assert sorted(page.locator(".profile-table tbody th").all_inner_texts()) == ["1", "2", "3", "4", "5", "all"]
         assert page.inner_text("#profile-sentences").startswith("Centre ")
         assert [entry["epsilon"] for entry in served.ask("api/ledger")["entries"]][1:] == [0.2]
+        page.wait_for_load_state("networkidle")
+        page.goto("about:blank")  # it asks no more of a server that is about to end
         watched.verdict()

@@ -23,7 +23,7 @@ from covey.errors import FormatError, ParameterError
 from covey.events import exactly, float_at_least
 from covey.fit.witness import find_rows
 from covey.geo.areas import Area, Regions, check_world
-from covey.geo.buffers import buffered, metres_of
+from covey.geo.buffers import buffered, check_degrees, metres_of
 from covey.geo.geojson import Region, find_axes, read_json
 from covey.geo.rates import ZoneRates
 from covey.noise.coins import Probability, exp_bounds
@@ -144,24 +144,12 @@ class Zones:
         regions = [each for each in mine if isinstance(each, Region)]
         axes = self._axes(domain) if regions else (0, 0)
         if any(each.in_metres for each in zones):
-            self._check_map(domain, axes)
+            check_degrees(domain, axes, named=None not in (self.lon, self.lat), name="zones")
         check_world(regions, domain, axes)
         polygons = [_on_lattice(edges, domain, axes) for region in regions for edges in region.polygons]
         boxes = [_box_on_lattice(each, domain) for each in mine if isinstance(each, Box)]
         corners = np.array(boxes, dtype=np.float64).reshape(len(boxes), 2, domain.dimension)
         return Area(domain, zones[0].epsilon, tuple(polygons), axes, corners)
-
-    def _check_map(self, domain: Domain, axes: tuple[int, int]) -> None:
-        """Metres are told on a map alone: columns in degrees, whose longitudes do not reach around it."""
-        known = domain.columns is not None or (self.lon is not None and self.lat is not None)
-        ends = [(domain.middle[axis] - domain.half[axis], domain.middle[axis] + domain.half[axis]) for axis in axes]
-        (west, east), (south, north) = ends
-        if not (known and west >= -180 and east <= 180 and south >= -90 and north <= 90):
-            raise ParameterError(
-                "zones",
-                "buffer_metres needs columns that are longitude and latitude by their names, or lon= and lat=, with "
-                "bounds from -180 to 180 and -90 to 90; give polygons instead",
-            )
 
     def _axes(self, domain: Domain) -> tuple[int, int]:
         if domain.dimension == 2 and self.lon is None and self.lat is None and domain.columns is None:
@@ -169,11 +157,10 @@ class Zones:
         try:
             return find_axes(domain.names, self.lon, self.lat)
         except ParameterError:
-            options = ", ".join(map(repr, domain.names))
             raise ParameterError(
                 "zones",
                 "polygons need to know which columns are longitude and latitude: covey.Zones.read(source, lon=, lat=), "
-                f"or --lon and --lat; there are {options}",
+                f"or --lon and --lat; there are {', '.join(map(repr, domain.names))}",
             ) from None
 
     @property
@@ -189,10 +176,8 @@ def _plain(region: Region | Box) -> Any:
 
 def _features(document: Mapping[str, Any]) -> list[Any]:
     kind = document.get("type")
-    if kind == "Feature":
-        return [document]
-    features = document.get("features")
-    if kind != "FeatureCollection" or not isinstance(features, list):
+    features = [document] if kind == "Feature" else document.get("features")
+    if kind not in ("Feature", "FeatureCollection") or not isinstance(features, list):
         raise FormatError("zones: must be a GeoJSON FeatureCollection whose features have an epsilon each")
     return features
 
@@ -219,8 +204,7 @@ def _epsilon(properties: Mapping[str, Any], number: int) -> Fraction:
         given = _amount(properties["epsilon"], number)
         return min(given, exactly(usual[level])) if isinstance(level, str) and level in usual else given
     if not isinstance(level, str) or level not in usual:
-        options = ", ".join(map(repr, usual))
-        raise ParameterError("zones", f"zone {number} needs a property 'epsilon', or 'level', one of {options}")
+        raise ParameterError("zones", f"zone {number} needs a property 'epsilon', or 'level': {', '.join(usual)}")
     return exactly(usual[level])
 
 

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.errors import FormatError
+from covey.errors import FormatError, ParameterError
+from covey.public import Domain
 
 Floats = NDArray[np.float64]
 RADIUS = 6_335_439.0  # metres: the least that the Earth is curved by, a north-south line's at the equator
@@ -48,6 +49,18 @@ def metres_of(properties: Mapping[str, Any], *, name: str) -> Any:
         if str(each).lower().startswith("buffer") and each != "buffer_metres":
             raise FormatError(f"{name}: a property that begins with 'buffer' must be 'buffer_metres'")
     return properties.get("buffer_metres")
+
+
+def check_degrees(domain: Domain, axes: tuple[int, int], *, named: bool, name: str) -> None:
+    """Metres are told on a map alone: columns in degrees, whose longitudes do not reach around it."""
+    ends = [(domain.middle[axis] - domain.half[axis], domain.middle[axis] + domain.half[axis]) for axis in axes]
+    inside = all(-most <= low and high <= most for (low, high), most in zip(ends, (180, 90), strict=True))
+    if not (inside and (named or domain.columns is not None)):
+        raise ParameterError(
+            name,
+            "buffer_metres needs columns that are longitude and latitude by their names, or lon= and lat=, with "
+            "bounds from -180 to 180 and -90 to 90; give polygons instead",
+        )
 
 
 def _shapes(document: Any, name: str) -> Iterator[tuple[str, Any]]:
