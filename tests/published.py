@@ -8,13 +8,11 @@ import itertools
 import json
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -34,6 +32,7 @@ from covey.published.levels.files import to_json as levels_json
 from covey.published.levels.words import LATER
 from elsewhere import offered
 from leaving import Fields, joined, of_json, of_parquet, of_png, of_report, of_steps, of_text
+from randomness import same_randomness
 from studio_client import asking
 
 BOX = Box(lon=(-74.1, -73.9), lat=(40.7, 40.9))
@@ -48,22 +47,6 @@ ZONES = {
         }
     ],
 }
-
-
-@contextmanager
-def same_randomness(number: int) -> Iterator[None]:
-    """All randomness of the operating system is one fixed stream: what still differs comes from elsewhere."""
-    stream = itertools.count()
-    fixed = np.random.default_rng
-
-    def urandom(size: int) -> bytes:
-        return fixed((number, next(stream))).bytes(size)
-
-    with (
-        patch("os.urandom", urandom),
-        patch("covey.post.random.np.random.default_rng", lambda seed=None: fixed(seed or 5)),
-    ):
-        yield
 
 
 @dataclass(frozen=True)

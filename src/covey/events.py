@@ -51,7 +51,9 @@ class Sensitivity:
 
     l1, l2_squared: bounds on the sum of |changes| and of changes². linf: bound on the largest single change.
     coordinates: how many coordinates one person can change. monotone: whether all changes have the same sign
-    (the exponential mechanism then needs half the noise).
+    (the exponential mechanism then needs half the noise). block: the vector is made of blocks of so many numbers, one
+    after the other. l2_by_block: bound on the sum over blocks of the root of the sum of changes² in the block; what
+    is not given is l1, which no block's root exceeds.
     """
 
     l1: int
@@ -59,9 +61,13 @@ class Sensitivity:
     linf: int
     coordinates: int
     monotone: bool = False
+    block: int = 1
+    l2_by_block: int = 0
 
     def __post_init__(self) -> None:
-        if min(self.l1, self.l2_squared, self.linf, self.coordinates) < 1:
+        if not self.l2_by_block:
+            object.__setattr__(self, "l2_by_block", self.l1)
+        if min(self.l1, self.l2_squared, self.linf, self.coordinates, self.block, self.l2_by_block) < 1:
             raise ValueError("a sensitivity is made of positive integers")
 
 

@@ -26,6 +26,7 @@ def progress_bar(*, show: bool) -> Iterator[Callable[[int, int, str], None] | No
         task = progress.add_task("checking", total=None)
 
         def report(done: int, of: int, what: str) -> None:
-            progress.update(task, completed=done, total=of, description=what)
+            # While rows are first read, and those of people chosen, the bar moves but does not say how far.
+            progress.update(task, completed=done, total=of if done else None, description=what)
 
         yield report

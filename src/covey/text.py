@@ -20,6 +20,8 @@ COMMANDS = {  # what a message for Python says, as the command line knows it
     "`Ledger.entries`": "`covey ledger show`",
     "`Ledger.renew_anchor`": "`covey ledger renew-anchor`",
     "`Ledger.converting`": "--convert",
+    "needs person=": "needs --person",
+    "use neighbours='add-remove', or missing='middle'": "use --neighbours add-remove, or --missing middle",
     "`decimal=','`": "--decimal ,",
     "`decimal='.'`": "--decimal .",
     "`missing='drop'`": "--missing drop",

@@ -90,6 +90,8 @@ def test_corner_rows_move_every_statistic_by_at_most_its_sensitivity(d, kind):
             assert (far**2).sum(axis=1).max() <= bound.l2_squared, type(query)
             assert far.max() <= bound.linf, type(query)
             assert (far != 0).sum(axis=1).max() <= bound.coordinates, type(query)
+            squares = (far**2).reshape(len(far), -1, bound.block).sum(axis=2).astype(np.float64)
+            assert np.sqrt(squares).sum(axis=1).max() <= bound.l2_by_block, type(query)
             assert not bound.monotone or ((changes >= 0).all(axis=1) | (changes <= 0).all(axis=1)).all(), type(query)
 
 

@@ -106,7 +106,7 @@ def test_every_algorithm_meets_every_family_under_every_relation_it_supports():
 
 def test_every_verb_of_the_curator_is_listened_to():
     public = {name for name, value in vars(Curator).items() if not name.startswith("_") and callable(value)}
-    assert public == set(VERBS)
+    assert public - {"expect"} == set(VERBS)  # a hint, which reads and hands out nothing
     assert set(VERBS) - set(vars(Watched)) == {"select"}  # it is select_several, once
 
 

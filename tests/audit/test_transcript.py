@@ -21,7 +21,7 @@ from covey.events import Sensitivity
 from covey.noise import averages, chain, mechanisms, tree
 from covey.noise.averages import ClampedAverages
 from covey.noise.chain import ChainedLaplace
-from covey.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential
+from covey.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, RadialLaplace
 from covey.noise.source import SeededSource
 from covey.noise.tree import PrivTree
 from covey.public import Neighbours
@@ -173,6 +173,7 @@ def test_noise_that_is_a_tenth_too_small_is_seen_in_the_whole(
         ("lloyd", DiscreteLaplace, "add", REPLACE, "corner to corner", 2),
         ("ball-coreset", Exponential, "pick", ADD, "a corner into an empty cluster", 4),
         ("auto", PrivTree, "units", REPLACE, "an uncovered cell newly covered", 1),
+        ("auto", RadialLaplace, "add", REPLACE, "corner to corner", 1),
         ("max-cover", DiscreteGaussian, "add", ADD, "corner to corner", 1),
     ],
 )
@@ -191,6 +192,7 @@ def test_noise_that_is_a_tenth_too_small_is_seen_in_an_event(
 def test_every_mechanism_by_itself(off, accepted, relation):
     """Each at the pair of statistics that is worst for it, with the right noise and with a tenth too little."""
     bound = Sensitivity(l1=2, l2_squared=2, linf=1, coordinates=2)
+    blocks = Sensitivity(l1=14, l2_squared=50, linf=4, coordinates=4, block=2, l2_by_block=10)
     low = np.full((6, 2), -LIMIT)
     high = low.copy()
     high[0] = LIMIT
@@ -198,6 +200,7 @@ def test_every_mechanism_by_itself(off, accepted, relation):
     shares = {}
     for name, mechanism, exact, other, given in [
         ("laplace", DiscreteLaplace(ONE * off), [4, 4], [5, 3], {"bound": bound}),
+        ("by length", RadialLaplace(ONE * off), [4, 4, 7, 9], [7, 8, 4, 5], {"bound": blocks}),
         ("chain", ChainedLaplace((ONE * off / 2, ONE * off)), [4, 4], [5, 3], {"bound": bound, "kind": "chain"}),
         ("pick", Exponential(ONE * off), [0, *[90] * 9], [1, *[89] * 9], {"bound": bound, "kind": "picks"}),
         ("averages", ClampedAverages(ONE * off), low, high, lines),
@@ -263,4 +266,4 @@ def test_every_sampler_call_of_a_mechanism_is_heard():
     assert [(call.sampler, call.rate) for call in calls] == [("discrete_laplace", Fraction(1, 2))]
     assert (calls[0].drawn == noise).all()
     assert all(getattr(module, name) is real for (module, name), real in before.items())
-    assert set(PURE) == {DiscreteLaplace, ChainedLaplace, Exponential, PrivTree, ClampedAverages}
+    assert set(PURE) == {DiscreteLaplace, RadialLaplace, ChainedLaplace, Exponential, PrivTree, ClampedAverages}

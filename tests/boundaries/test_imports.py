@@ -314,6 +314,15 @@ def test_nobody_depends_on_the_benchmarks_but_the_command_line():
 needs_cli = pytest.mark.skipif(not (PACKAGE / "cli/main.py").exists(), reason="no command line yet")
 
 
+def test_an_estimator_is_imported_without_what_a_fit_works_with():
+    script = (
+        "import sys, covey; covey.KMeans, covey.PrivateCoreset; "
+        "print(sorted({m.split('.')[1] for m in sys.modules if m.startswith('covey.')}))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert set(ast.literal_eval(done.stdout)) == {"checks", "errors", "estimators", "events", "public", "terminal"}
+
+
 @needs_cli
 def test_the_command_line_loads_no_numpy():
     script = "import sys, covey.cli.main; print([m for m in ('numpy', 'sklearn', 'pyarrow') if m in sys.modules])"

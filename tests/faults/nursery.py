@@ -218,6 +218,7 @@ def warm_up() -> None:
 
 
 def main() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background of a shell it would be ignored
     warm_up()
     for line in sys.stdin:
         request = json.loads(line)

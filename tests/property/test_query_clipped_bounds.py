@@ -11,18 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from covey.audit.likelihood import by_block
 from covey.events import Sensitivity
 from covey.private.engines.memory import MemoryEngine
 from covey.private.tables.frames import ArrayTable
 from covey.public import Domain, Neighbours
 from covey.queries.clipping import Clip, farthest
-from covey.queries.moments import MeanSums, SecondMoments
+from covey.queries.moments import MeanAndCount, MeanSums, SecondMoments
 from covey.queries.norms import NormCounts
 from covey.queries.projection import Projection
 from covey.queries.residuals import ResidualSums
 
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
-KINDS = ["mean", "mean l1", "second", "second l1", "norms"]
+KINDS = ["mean", "mean l1", "mean counts", "mean l1 counts", "second", "second l1", "norms"]
 KINDS += ["residuals", "residuals l1", "residuals counts", "residuals l1 counts", "residuals projected"]
 BOTH_DOMAINS = pytest.mark.parametrize("ball", [False, True], ids=["box", "ball"])
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
@@ -51,6 +52,7 @@ def assert_within(changes: list[int], bound: Sensitivity) -> None:
     assert sum(c * c for c in changes) <= bound.l2_squared
     assert max(map(abs, changes)) <= bound.linf
     assert sum(c != 0 for c in changes) <= bound.coordinates
+    assert by_block(changes, [0] * len(changes), bound.block) <= bound.l2_by_block
     if bound.monotone:
         assert min(changes) >= 0 or max(changes) <= 0
 
@@ -93,7 +95,7 @@ def projections(draw, domain: Domain):
 def queries(draw, kind: str, domain: Domain):
     norm = "l1" if "l1" in kind else "l2"
     if kind.startswith(("mean", "second")):
-        made = MeanSums if kind.startswith("mean") else SecondMoments
+        made = SecondMoments if kind.startswith("second") else MeanAndCount if "counts" in kind else MeanSums
         return made(domain, draw(points(domain, 1))[0], draw(radii(domain)), norm=norm)
     if kind == "norms":
         some = draw(st.sets(st.floats(0, 3 * domain.limit) | st.integers(0, 5), min_size=1, max_size=6))
@@ -232,7 +234,7 @@ def twin(query, row: list[int]) -> dict[int, int]:
     j = label(query, row) if isinstance(query, ResidualSums) else 0
     y = clipped(row, clip.centres[j].tolist(), int(clip.radii[j]), clip.unit_limit, clip.norm)
     if isinstance(query, MeanSums):
-        return dict(enumerate(y))
+        return dict(enumerate([*y, query.row] if isinstance(query, MeanAndCount) else y))
     if isinstance(query, SecondMoments):
         on, off = query.weights
         return dict(enumerate(y[i] * y[k] * (on if i == k else off) for i in range(d) for k in range(i, d)))

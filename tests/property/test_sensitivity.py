@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from covey.audit.likelihood import by_block
 from covey.events import Sensitivity
 from covey.geo.areas import Area, Regions
 from covey.private.engines.memory import MemoryEngine
@@ -59,6 +60,7 @@ def assert_within(changes: list[int], bound: Sensitivity) -> None:
     assert sum(c * c for c in changes) <= bound.l2_squared
     assert max(map(abs, changes), default=0) <= bound.linf
     assert sum(c != 0 for c in changes) <= bound.coordinates
+    assert by_block(changes, [0] * len(changes), bound.block) <= bound.l2_by_block
     if bound.monotone:
         assert min(changes, default=0) >= 0 or max(changes, default=0) <= 0
 

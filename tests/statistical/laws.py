@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2, norm
+from scipy.stats import chi2, gamma, norm
 
 from covey.events import Sensitivity
 from covey.noise import SeededSource, Source, ThresholdedLaplace
 from covey.noise.gaps import gaps
 from covey.noise.gaussian import discrete_gaussian
 from covey.noise.laplace import discrete_laplace
+from covey.noise.radial import radial_laplace
 from covey.noise.selection import pick
 
 WRONG = 1e-9  # p-values below this count as a wrong law
@@ -100,6 +101,47 @@ def gaussian(sigma: Fraction | float, *, variance: Fraction | None = None) -> La
     )
 
 
+def radial(rate: Fraction, size: int, *, few: int) -> Law:
+    """Noise by the length of a vector of few numbers: each of the lattice's points near 0, or beyond them."""
+    reach, wide = int(9 / rate) + 1, int(40 / rate) + 1
+
+    def lengths(most: int) -> Any:
+        axes = np.meshgrid(*[np.arange(-most, most + 1)] * size, indexing="ij")
+        return np.sqrt(sum(np.square(axis).ravel() for axis in axes))
+
+    near = lengths(reach)
+    order = np.argsort(near, kind="stable")  # rare points are merged with others as far away
+
+    def draw(count: int, source: Source) -> Integers:
+        drawn = radial_laplace(count, size, rate=rate, source=source)
+        places = ((drawn + reach) * (2 * reach + 1) ** np.arange(size)[::-1]).sum(axis=1)
+        return np.where((np.abs(drawn) <= reach).all(axis=1), places, near.size)
+
+    def p_value(drawn: Integers, off: float) -> float:
+        expected = np.exp(-near * float(rate) / off) / np.exp(-lengths(wide) * float(rate) / off).sum()
+        seen = np.bincount(drawn, minlength=near.size + 1)
+        cells = np.append(expected[order], 1 - expected.sum()) * len(drawn)
+        return fits(np.append(seen[:-1][order], seen[-1]), cells)
+
+    return Law(draw, p_value, few)
+
+
+def radial_length(rate: Fraction, size: int, *, few: int) -> Law:
+    """The length of a vector of wide noise: rate·|z| is Gamma(size), up to far less than a million draws can see."""
+
+    def draw(count: int, source: Source) -> Integers:
+        drawn = radial_laplace(count, size, rate=rate, source=source)
+        return np.sqrt(np.square(drawn.astype(np.float64)).sum(axis=1)).astype(np.int64)
+
+    def p_value(drawn: Integers, off: float) -> float:
+        edges = (gamma.ppf(np.linspace(0, 1, 30)[1:-1], size) / float(rate)).astype(np.int64)
+        below = np.concatenate([[0.0], gamma.cdf(edges * float(rate) / off, size), [1.0]])
+        observed = np.bincount(np.searchsorted(edges, drawn, side="right"), minlength=len(edges) + 1)
+        return fits(observed, np.diff(below) * len(drawn))
+
+    return Law(draw, p_value, few)
+
+
 def choice(utilities: list[int], rate: Fraction, *, few: int) -> Law:
     """The exponential mechanism; `off` is that of its rate."""
     given = np.array(utilities)
@@ -164,6 +206,11 @@ LAWS = {
         f"gaussian-{sigma:g}": gaussian(sigma) for sigma in (0.3, 0.5, 1.0, 1.5, 7.25, 300.0, 2.0**12, 2.0**30, 2.0**45)
     },
     "gaussian-root-of-22-over-7": gaussian((22 / 7) ** 0.5, variance=Fraction(22, 7)),
+    "radial-1-number": radial(Fraction(4, 5), 1, few=40_000),
+    "radial-2-numbers": radial(Fraction(3, 2), 2, few=32_000),
+    "radial-2-numbers-narrow": radial(Fraction(4), 2, few=40_000),
+    "radial-3-numbers": radial(Fraction(2), 3, few=20_000),
+    "radial-20-numbers": radial_length(Fraction(1, 2**24), 20, few=4_000),
     "choice-close": choice([3, 1, 4, 1, 5, 9, 2, 6], Fraction(1, 2), few=40_000),
     "choice-a-million-behind": choice([0, 10**6, 10**6 - 2], Fraction(1), few=60_000),
     "choice-far-behind-flat": choice([0, 2**40, 2**41], Fraction(3, 2**41), few=40_000),

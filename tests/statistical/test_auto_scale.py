@@ -10,6 +10,7 @@ import itertools
 import math
 from collections import defaultdict
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from scipy.optimize import brentq
 from conftest import make_curator
 from covey.algorithms.auto import high as auto_high
 from covey.algorithms.auto import low as auto_low
+from covey.algorithms.auto import one_mean as auto_one_mean
 from covey.algorithms.auto.auto import auto
 from covey.algorithms.auto.shares import approximate_shares
 from covey.algorithms.kit import learn_size
@@ -60,6 +62,8 @@ class Noted(Curator):
         kind = type(query).__name__
         if kind == "MeanSums" and self.noises["MeanSums"]:
             kind = "recentre"
+        if getattr(query, "with_counts", False):
+            kind = "counted residuals"
         self.noises[kind].append(noisy - exact_of(self._engine, query))
         self.mechanisms[kind].append(mechanism)
         return noisy
@@ -78,7 +82,7 @@ def quick(monkeypatch):
         centres = np.resize(points, (k, points.shape[1]))
         return Clustering(centres, np.ones(k), 0.0)
 
-    for module in (auto_low, auto_high):
+    for module in (auto_low, auto_high, auto_one_mean):
         monkeypatch.setattr(module, "cluster", first_points)
 
 
@@ -108,6 +112,15 @@ def gaussian_fits(noise: np.ndarray, deviation: float) -> bool:
     return abs(error) < SIGMAS and abs(noise.mean()) < SIGMAS * deviation / math.sqrt(noise.size)
 
 
+def radial_fits(noise: np.ndarray, scale: float, *, size: int = 0) -> bool:
+    """Vectors of D numbers, or `size`, whose length over the scale is Gamma(D), and which point anywhere."""
+    size = size or D
+    vectors = noise.reshape(-1, size) / scale
+    lengths = np.sqrt(np.square(vectors).sum(axis=1))
+    error = (lengths.mean() - size) / math.sqrt(size / len(lengths))
+    return abs(error) < SIGMAS and abs(vectors.mean()) < SIGMAS * math.sqrt((size + 1) / noise.size)
+
+
 def check(fits, noise, scale):
     assert noise.size > 3500  # enough to tell a tenth
     for off, accepted in OFF:
@@ -127,9 +140,10 @@ FULL = {**PURE, "rest": 32}
 @pytest.mark.parametrize(
     ("relation", "times", "rows", "parts"),
     [
-        (ADD, 1, 2500, PURE),
-        (REPLACE, 2, 2500, PURE),
-        (REPLACE, 2, 1100, {**PURE, "mean": 20, "counts": 12, "rest": 35}),
+        (ADD, 1, 6000, PURE),
+        (ADD, 1, 4000, {**PURE, "mean": 4, "recentre": 4, "rest": 51}),
+        (REPLACE, 2, 2500, {**PURE, "mean": 11, "recentre": 5, "rest": 43}),
+        (REPLACE, 2, 1300, {**PURE, "mean": 20, "recentre": 10, "counts": 12, "rest": 33}),
         (REPLACE, 2, 400, {**PURE, "mean": 40, "recentre": 16, "counts": 8, "rest": 17}),
         (ADD, 1, 700, FULL),
         (REPLACE, 2, 700, FULL),
@@ -140,10 +154,9 @@ def test_the_pure_form_has_the_promised_noise(relation, times, rows, parts):
     epsilon = Fraction(40 * times) if full else Fraction(1)  # full moments only where they are sharp
     found, _ = noises(cloud(rows, D), runs=RUNS, epsilon=epsilon, relation=relation)
     one = float(epsilon) * 0.98 / 98
-    root = math.sqrt(D)
-    check(laplace_fits, found["MeanSums"], times * root * SUM / (parts["mean"] * one))
+    check(radial_fits, found["MeanSums"], times * SUM / (parts["mean"] * one))
     check(laplace_fits, found["NormCounts"], times / (parts["norms"] * one))
-    check(laplace_fits, found["recentre"], times * root * SUM / (parts["recentre"] * one))
+    check(radial_fits, found["recentre"], times * SUM / (parts["recentre"] * one))
     check(laplace_fits, found["TreeLeaves"], times / (parts["counts"] * one))
     if full:
         size = D * (D + 1) // 2
@@ -152,24 +165,49 @@ def test_the_pure_form_has_the_promised_noise(relation, times, rows, parts):
     else:
         check(laplace_fits, found["Variances"], times * SQUARES / (4 * one))
     rounds = found["ResidualSums"].size // (RUNS * K * D)
-    check(
-        laplace_fits, found["ResidualSums"], times * SUM * rounds / (parts["rest"] * one)
-    )  # clipped in L1: no root of d
+    check(radial_fits, found["ResidualSums"], times * SUM * rounds / (parts["rest"] * one))
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(
+    ("kind", "relation", "d", "rows", "part"),
+    [
+        ("MeanAndCount", ADD, D, 20, 0.98),
+        ("MeanSums", REPLACE, D, 100, 0.98),
+        ("MeanAndCount", ADD, 4, 2, 0.98 * 0.6),  # where a tree did not split: what would have counted its leaves
+        ("MeanSums", REPLACE, 4, 8, 0.98),
+    ],
+)
+def test_a_mean_of_few_rows_has_the_promised_noise(kind, relation, d, rows, part):
+    """One vector: the sums, and where rows are counted their number, of which each adds 3/8 of the radius."""
+    found, mechanisms = noises(cloud(rows, d), runs=RUNS if d == D else 2800, epsilon=Fraction(1), relation=relation)
+    size = d + 1 if kind == "MeanAndCount" else d
+    moved = SUM * math.hypot(1, 3 / 8) if kind == "MeanAndCount" else 2 * SUM
+    check(partial(radial_fits, size=size), found[kind], moved / part)
+    assert set(mechanisms) <= {kind, "InsideOutside", "Outside", "tree", "TreeLeaves"}
 
 
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize(("relation", "times", "left"), [(ADD, 1, 0.98), (REPLACE, 2, 0.98)])
-def test_the_form_with_delta_has_the_promised_noise(relation, times, left):
-    found, mechanisms = noises(cloud(700, D), runs=RUNS, epsilon=Fraction(1), delta=DELTA, relation=relation)
+@pytest.mark.parametrize(
+    ("rows", "leaves", "rounds"),
+    [(700, 9, {"ResidualSums": 6}), (2500, 17, {"ResidualSums": 7, "counted residuals": 1})],
+    ids=["the noisiest setting", "the least noisy one, with centres to spare"],
+)
+def test_the_form_with_delta_has_the_promised_noise(relation, times, left, rows, leaves, rounds):
+    found, mechanisms = noises(cloud(rows * times, D), runs=RUNS, epsilon=Fraction(1), delta=DELTA, relation=relation)
     check(laplace_fits, found["NormCounts"], times / (4 / 98 * left))
-    check(laplace_fits, found["TreeLeaves"], times / (9 / 98 * left))  # so few rows are the noisiest setting
-    gaussian = {name: mechanisms[name] for name in ("MeanSums", "recentre", "SecondMoments", "ResidualSums")}
-    reach = {"SecondMoments": math.sqrt(144.5 * times) * MOMENTS}
+    check(laplace_fits, found["TreeLeaves"], times / (leaves / 98 * left))
+    gaussian = {name: mechanisms[name] for name in ("MeanSums", "recentre", "SecondMoments", *rounds)}
+    # A row moves its count by as much as its residual; a replaced one moves residuals from end to end, or two counts.
+    reach = {"SecondMoments": math.sqrt(144.5 * times) * MOMENTS, "counted residuals": math.sqrt(2 * times) * SUM}
     for name, parts in gaussian.items():
         assert all(isinstance(each, DiscreteGaussian) for each in parts)
         check(gaussian_fits, found[name], float(parts[0].multiplier) * reach.get(name, times * SUM))
+    assert {name: len(gaussian[name]) for name in rounds} == rounds
     mu = 1 / sum(1 / each.multiplier**2 for parts in gaussian.values() for each in parts)
-    shares = {"MeanSums": 0.04, "recentre": 0.04, "SecondMoments": 0.14, "ResidualSums": 0.78 / 6}
+    of_round = 0.78 / sum(rounds.values())
+    shares = {"MeanSums": 0.04, "recentre": 0.04, "SecondMoments": 0.14, **dict.fromkeys(rounds, of_round)}
     for name, share in shares.items():
         assert float(mu / gaussian[name][0].multiplier ** 2) == pytest.approx(share, rel=1e-3)
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from laws import LAWS, WRONG, fits, fits_law, laplace_below, p_values
+from laws import LAWS, WRONG, fits, fits_law, laplace_below, p_values, radial_length
 
 from covey.noise import OsSource, SeededSource
 from covey.noise.coins import Probability, flip
@@ -29,9 +29,15 @@ def test_noise_has_the_promised_scale_and_this_test_can_tell(name):
     assert accepts_only_the_promise(p_values(name, LAWS[name].few))
 
 
+def test_a_hundred_numbers_at_once_have_the_promised_length():
+    law = radial_length(Fraction(1, 2**24), 100, few=1_500)
+    drawn = law.draw(law.few, SeededSource(11))
+    assert accepts_only_the_promise({off: law.p_value(drawn, off) for off in OFFS})
+
+
 def test_there_are_enough_laws_of_every_kind():
     kinds = {name.partition("-")[0] for name in LAWS}
-    assert kinds == {"laplace", "gaussian", "choice", "gap", "threshold"}
+    assert kinds == {"laplace", "gaussian", "radial", "choice", "gap", "threshold"}
     assert len(LAWS) >= 20
 
 

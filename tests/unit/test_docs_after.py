@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from covey.cli.main import cli
+from randomness import same_randomness
 
 PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "after-the-release.md").read_text(encoding="utf-8")
 
@@ -41,7 +42,7 @@ def test_the_commands_of_the_page_run_as_they_stand(tmp_path, monkeypatch):
 def test_the_example_in_python_runs_as_it_stands(monkeypatch, capsys):
     monkeypatch.setenv("MPLBACKEND", "Agg")
     found: dict[str, object] = {}
-    with pytest.warns(UserWarning, match="ledger"):
+    with pytest.warns(UserWarning, match="ledger"), same_randomness(1):  # what it prints is judged
         exec(blocks("python")[0], found)
     printed = capsys.readouterr().out
     assert re.search(r"A row is 1\.\d+ km \(1\.\d+ to 1\.\d+; 9 times in 10\) from its centre on average\.", printed)

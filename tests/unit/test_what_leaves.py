@@ -10,7 +10,7 @@ from covey.budget import Promise
 from covey.fit.fit import fit
 from covey.fit.slider import LevelSet, fit_levels
 from covey.published.levels.files import to_json
-from published import same_randomness
+from randomness import same_randomness
 
 ROWS = np.random.default_rng(3).uniform(-1, 1, (500, 2))
 ASKED = {"k": 2, "epsilon": 1, "bounds": (-1, 1), "algorithm": "grid", "dataset": "trips"}

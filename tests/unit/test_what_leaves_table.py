@@ -13,7 +13,8 @@ from conftest import settings_of
 from covey.algorithms.registry import ALGORITHMS
 from covey.fit.fit import fit
 from leaving import Fields, listed, slots_of_errors, table
-from published import CASES, Town, made, same_randomness
+from published import CASES, Town, made
+from randomness import same_randomness
 
 TABLE = table()
 FIRST, OTHERS = (0, 1), (1, 2)  # town and noise: other rows,

@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 
 import covey.noise
-from covey.noise import gaussian, laplace, selection
+from covey.noise import gaussian, laplace, radial, selection
 
 SAMPLERS: dict[str, Any] = {
     "discrete_laplace": laplace.discrete_laplace,
     "discrete_gaussian": gaussian.discrete_gaussian,
+    "radial_laplace": radial.radial_laplace,
     "pick": selection.pick,
 }
 
@@ -65,12 +66,16 @@ def record_calls(answers: Callable[[Call], Any] | None = None) -> Iterator[list[
         drawn = SAMPLERS["discrete_gaussian"](shape, variance=variance, source=source)
         return noted(Call("discrete_gaussian", variance, shape, drawn))
 
+    def radial_laplace(count: int, size: int, *, rate: Fraction, source: Any) -> Any:
+        drawn = SAMPLERS["radial_laplace"](count, size, rate=rate, source=source)
+        return noted(Call("radial_laplace", rate, (count, size), drawn))
+
     def pick(utilities: Any, *, rate: Fraction, source: Any) -> Any:
         drawn = SAMPLERS["pick"](utilities, rate=rate, source=source)
         return noted(Call("pick", rate, np.array(utilities), drawn))
 
     with ExitStack() as stack:
-        for listener in (discrete_laplace, discrete_gaussian, pick):
+        for listener in (discrete_laplace, discrete_gaussian, radial_laplace, pick):
             for module in _users(listener.__name__):
                 stack.enter_context(put(module, listener.__name__, listener))
         yield calls

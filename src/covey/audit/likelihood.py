@@ -7,6 +7,7 @@ relative 2^-52, and a correctly rounded sum); decisions of a tree use 50 digits.
 | mechanism | likelihood |
 |---|---|
 | DiscreteLaplace | the sum over changed numbers of rate·(|y - x'| - |y - x|) |
+| RadialLaplace | the sum over blocks of rate·(length of y - x', minus that of y - x), in floats |
 | ChainedLaplace | that of its least private level: the others are made from that level alone |
 | Exponential | rate·(u_i - u'_i) - ln(Z/Z') |
 | PrivTree | ln of the probability of each decision, by the tail of discrete Laplace noise |
@@ -31,12 +32,12 @@ from covey.audit.draws import Call, record_calls
 from covey.audit.tape import Step
 from covey.noise.averages import UNITS, ClampedAverages
 from covey.noise.chain import ChainedLaplace
-from covey.noise.mechanisms import DiscreteLaplace, Exponential
+from covey.noise.mechanisms import DiscreteLaplace, Exponential, RadialLaplace
 from covey.noise.source import SeededSource
 from covey.noise.tree import PrivTree, above
 from covey.public import Neighbours
 
-PURE = (DiscreteLaplace, ChainedLaplace, Exponential, PrivTree, ClampedAverages)
+PURE = (DiscreteLaplace, RadialLaplace, ChainedLaplace, Exponential, PrivTree, ClampedAverages)
 _DIGITS = Context(prec=50)
 
 
@@ -87,10 +88,11 @@ def shift(ours: Step, theirs: Step) -> float:
 def ratio(ours: Step, theirs: Step, relation: Neighbours) -> Ratio:
     """The likelihood ratio of our answer to a step, under our statistic and theirs."""
     sampler = "discrete_laplace" if isinstance(ours.mechanism, DiscreteLaplace | ChainedLaplace | PrivTree) else "pick"
+    sampler = "radial_laplace" if isinstance(ours.mechanism, RadialLaplace) else sampler
     if not ours.calls or ours.calls[0].sampler != sampler:  # an answer without noise
         return _unhidden(ours, theirs)
     rate = ours.calls[0].rate
-    if isinstance(ours.mechanism, DiscreteLaplace | ChainedLaplace):
+    if isinstance(ours.mechanism, DiscreteLaplace | RadialLaplace | ChainedLaplace):
         return _of_numbers(rate, ours, theirs)
     if isinstance(ours.mechanism, Exponential):
         return _of_pick(rate, ours.exact, theirs.exact, int(ours.answer))
@@ -106,9 +108,12 @@ def _unhidden(ours: Step, theirs: Step) -> Ratio:
 def _of_numbers(rate: Fraction, ours: Step, theirs: Step) -> Ratio:
     chained = isinstance(ours.mechanism, ChainedLaplace)
     answer, drawn = (each[-1] if chained else each for each in (ours.answer, ours.drawn))
-    noise = ours.calls[0].drawn
+    radial = isinstance(ours.mechanism, RadialLaplace)
+    noise = ours.calls[0].drawn.reshape(np.shape(ours.exact)) if radial else ours.calls[0].drawn
     if np.shape(noise) != np.shape(drawn) or not np.array_equal(drawn, ours.exact + noise):
         return _unhidden(ours, theirs)  # not the statistic plus the noise
+    if radial:
+        return _of_blocks(rate, ours.exact, theirs.exact, answer, size=ours.calls[0].given[1])
     return _of_laplace(rate, ours.exact, theirs.exact, answer)
 
 
@@ -121,6 +126,19 @@ def _of_laplace(rate: Fraction, ours: Any, theirs: Any, answer: Any) -> Ratio:
         seen += abs(said - other) - abs(said - own)
         moved += abs(other - own)
     return Ratio(float(rate * seen), float(rate * moved), float(-rate * moved))
+
+
+def _of_blocks(rate: Fraction, ours: Any, theirs: Any, answer: Any, *, size: int) -> Ratio:
+    """The extremes are far away on the line through both."""
+    moved = float(rate) * by_block(ours, theirs, size)
+    return Ratio(float(rate) * (by_block(answer, theirs, size) - by_block(answer, ours, size)), moved, -moved)
+
+
+def by_block(ours: Any, theirs: Any, size: int) -> float:
+    """The sum over blocks of `size` numbers of the distance between two vectors in the block."""
+    pairs = zip(np.ravel(ours).tolist(), np.ravel(theirs).tolist(), strict=True)
+    squares = [(a - b) ** 2 for a, b in pairs]
+    return math.fsum(math.sqrt(sum(squares[start : start + size])) for start in range(0, len(squares), size))
 
 
 def _of_pick(rate: Fraction, ours: NDArray[np.int64], theirs: NDArray[np.int64], picked: int) -> Ratio:

@@ -17,6 +17,7 @@ import numpy as np
 
 from covey.audit import targets
 from covey.audit.families import FAMILIES, ROWS_PER_PERSON, Family, Floats, Pair, Row, Seen, seen_in
+from covey.audit.likelihood import by_block
 from covey.audit.tape import Diverged, Step, Tape
 from covey.errors import CoveyError
 from covey.post.random import public_rng
@@ -183,12 +184,14 @@ def moved(ours: Step, theirs: Step, relation: Neighbours, rows: int = 1) -> tupl
         return l1 / times, f"{l1} rows moved" if l1 > times or most > rows else ""
     bound = ours.bound
     l1, l2, linf = sum(map(abs, change)), sum(each * each for each in change), max(map(abs, change), default=0)
-    limits = {
+    limits: dict[str, tuple[float, int]] = {
         "L1": (l1, rows * bound.l1),
         "L2 squared": (l2, rows * rows * bound.l2_squared),
         "Linf": (linf, rows * bound.linf),
         "coordinates": (len(change), rows * bound.coordinates),
     }
+    blocks = by_block(ours.exact, theirs.exact, bound.block) if bound.block > 1 else l1
+    limits["L2 by block"] = (blocks, rows * bound.l2_by_block)
     broken = [f"{name} {value} > {most}" for name, (value, most) in limits.items() if value > most]
     if bound.monotone and min(change, default=0) < 0 < max(change, default=0):
         broken.append("not monotone")

@@ -24,7 +24,7 @@ from covey.audit.likelihood import NOTHING, Ratio, counted, pieces, shift
 from covey.audit.replay import FULL_SEEDS, cases, record_pair
 from covey.audit.tape import Diverged, Raised, Step, Tape
 from covey.noise.chain import ChainedLaplace
-from covey.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential
+from covey.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, RadialLaplace
 from covey.noise.tree import PrivTree
 from covey.post.random import public_rng
 from covey.public import Neighbours
@@ -207,7 +207,7 @@ def _ugly(seed: int) -> Callable[[Step], Any]:
     sign = 1 if seed // 2 % 2 else -1
 
     def answer(step: Step) -> Any:
-        if isinstance(step.mechanism, DiscreteLaplace) and step.bound is not None:
+        if isinstance(step.mechanism, DiscreteLaplace | RadialLaplace) and step.bound is not None:
             return step.exact + sign * step.bound.linf
         if isinstance(step.mechanism, ChainedLaplace) and step.bound is not None:
             return [level + (step.exact + sign * step.bound.linf - step.drawn[-1]) for level in step.drawn]

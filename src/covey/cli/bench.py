@@ -277,7 +277,12 @@ def coverage(
 
 
 @bench.command()
-@click.option("--parts", default="", metavar="NAMES", help="Some of fits,ball,mnist,growth,parquet,noise.")
+@click.option(
+    "--parts",
+    default="",
+    metavar="NAMES",
+    help="Some of fits,people,imports,ball,mnist,growth,sample,parquet,noise; what FILE holds of others stays.",
+)
 @click.option("--diffprivlib", is_flag=True, help="Time diffprivlib too, in an environment of its own.")
 @DATA
 @click.option("--quick", is_flag=True, help="Few rows: a check in under a minute.")

@@ -211,8 +211,9 @@ def query(
         return
     if found is not None:
         show_release(found, scaled=scaled)
-    sizes, metres = {name: len(each) for name, each in sets.items()}, points.unit(lon, lat).metres
-    show_answers(points, chosen, rows, sizes=sizes, metres=metres, scaled=scaled)
+    if found is None or len(sets) > 1:  # what was found tells its own distance: alone, there is nothing to compare
+        sizes, metres = {name: len(each) for name, each in sets.items()}, points.unit(lon, lat).metres
+        show_answers(points, chosen, rows, sizes=sizes, metres=metres, scaled=scaled)
     if found is None:
         click.echo(f"\n{paragraph(points.certificate.statement)}")
     if outputs:

@@ -211,7 +211,8 @@ def compare(book: Ledger, path: str) -> str:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         receipt = ranges = None
     if not isinstance(receipt, str):
-        raise FormatError(f"release: {path!r} holds no receipt: a map or a merged coreset has none")
+        none = "what was made without a ledger, a map and a merged coreset have none"
+        raise FormatError(f"release: {path!r} holds no receipt: {none}")
     entry = book.find(receipt)
     before = book.find(ranges) if isinstance(ranges, str) else None  # what its private bounds were charged
     if entry is None or (ranges is not None and before is None):

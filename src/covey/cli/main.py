@@ -290,6 +290,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def explained(error: click.ClickException) -> str:
     """What click says; of words left over also what they usually come from: a pattern that the shell replaced."""
     message, context = error.format_message(), getattr(error, "ctx", None)
+    message = message.replace("a valid float", "a number, such as 0.5").replace("a valid integer", "a whole number")
     if message.startswith("Got unexpected extra argument") and context is not None and "data" in context.params:
         message += "; DATA is one file, a folder or a pattern in quotes, and ranges are joined by commas without spaces"
     return message

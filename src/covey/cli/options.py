@@ -96,7 +96,7 @@ def promise_options(command: Command) -> Command:
                 metavar="RADIUS",
                 help="Instead of --bounds: rows lie within RADIUS of the origin.",
             ),
-            click.option("--delta", type=float, metavar="D", help="Exceptional chance, for algorithms that need one."),
+            click.option("--delta", type=float, metavar="D", help="Delta of the promise, for algorithms that use one."),
         )
     ):
         command = option(command)

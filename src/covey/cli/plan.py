@@ -18,7 +18,7 @@ from covey.text import show_table
 @click.option(
     "--epsilon", type=float, metavar="E", help="The privacy you have in mind; without it, a table of several."
 )
-@click.option("--delta", type=float, metavar="D", help="The exceptional chance; helps in more than 4 columns.")
+@click.option("--delta", type=float, metavar="D", help="Delta of the promise; helps in more than 4 columns.")
 @click.option("--error", metavar="SHARE", help="The extra cost you accept: 5% above ordinary k-means.")
 @click.option("--size-error", metavar="SHARE", help="How wrong sizes may be: 5% of a typical cluster's rows.")
 @click.option("--place-error", metavar="LENGTH", help="How far off centres may be: 300m, 2km, or 2% of the width.")

@@ -90,7 +90,8 @@ def show_free(release: Any, *, as_json: bool) -> None:
         "\n"
         + paragraph(
             "From the release alone, for nothing; intervals hold 9 times in 10. The cost has columns scaled by the "
-            "bounds; the separation is in halves of the widest range. What is not told can be asked of the rows: "
+            "bounds; the distance is in metres on a map, and in the units of the data elsewhere; the separation is in "
+            "halves of the widest range. What is not told can be asked of the rows: "
             "covey score RELEASE DATA --epsilon 0.1."
         )
     )

@@ -1,10 +1,13 @@
-"""What all estimators share: one private fit, and what it leaves behind."""
+"""What all estimators share: one private fit, and what it leaves behind.
+
+What a fit works with is imported by the first one: a program that only names an estimator does not wait for it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -13,11 +16,6 @@ from sklearn.utils.validation import validate_data
 
 from covey.checks import refuse_arguments
 from covey.errors import LedgerError
-from covey.fit.caution import no_score, warn_after, warn_without_ledger
-from covey.fit.fit import fit
-from covey.fit.ranges import settled
-from covey.geo.metric import measured
-from covey.private.opening import check_names, open_data, open_once, whose, with_ids
 from covey.public import Person
 from covey.terminal import progress_bar, say
 
@@ -35,7 +33,14 @@ class Private(BaseEstimator):
     engine: str
     progress: bool
     verbose: int
-    score = no_score
+
+    @property
+    def score(self) -> NoReturn:
+        """There is no score: the cost of exact rows is not private, and neither is what is chosen by it."""
+        raise AttributeError(
+            f"{type(self).__name__} has no score: the cost of rows is exact, and so is not private, nor is a search by "
+            "it; a PrivateCoreset tells costs for any number of questions at no further price (docs/guide/pipelines.md)"
+        )
 
     def __new__(cls, *given: Any, **named: Any) -> Self:  # noqa: ARG004
         if "neighbors" in named:
@@ -48,6 +53,12 @@ class Private(BaseEstimator):
 
     def _fit(self, X: Any, person: Any, more: dict[str, Any], **own: Any) -> None:
         refuse_arguments(f"{type(self).__name__}.fit()", more)
+        from covey.fit.caution import warn_after, warn_without_ledger
+        from covey.fit.fit import fit
+        from covey.fit.ranges import settled
+        from covey.geo.metric import measured
+        from covey.private.opening import check_names, open_data, open_once, whose, with_ids
+
         if self._all_columns():
             check_names(X)
         shared = {name: value for name, value in self.get_params(deep=False).items() if name not in OWN}

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -17,11 +16,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from covey.checks import check_columns
 from covey.errors import DataError
 from covey.estimators.base import Private
-from covey.geo.clock import source_of
-from covey.private.lattice import to_lattice
-from covey.private.opening import open_once
-from covey.private.tables.frames import open_table
-from covey.queries.voronoi import nearest
 
 
 class _Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Private):
@@ -71,11 +65,15 @@ class _Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
 
     def fit_predict(self, X: Any, y: Any = None, **more: Any) -> NDArray[np.intp]:  # noqa: ARG002
         """Fit, then assign the caller's own rows. The assignment is exact and not private: do not publish it."""
+        from covey.private.opening import open_once
+
         source = open_once(X)
         return self.fit(source, **more).predict(source)
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """The nearest centre of each of the caller's own rows: ordinary computation, no privacy needed or given."""
+        from covey.queries.voronoi import nearest
+
         check_is_fitted(self)
         centres = self._domain.snap(self._domain.to_lattice(self.cluster_centers_))
         labels = [nearest(rows, centres) for rows in self._lattice_rows(X)]
@@ -86,11 +84,17 @@ class _Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
 
         `predict` scales every column to [-1, 1] by the bounds first, so the nearest centre may be another there.
         """
+        from scipy.spatial.distance import cdist
+
         check_is_fitted(self)
         blocks = [cdist(self._domain.from_lattice(rows.T), self.cluster_centers_) for rows in self._lattice_rows(X)]
         return np.concatenate(blocks) if blocks else np.empty((0, len(self.cluster_centers_)))
 
     def _lattice_rows(self, X: Any) -> list[NDArray[np.int32]]:
+        from covey.geo.clock import source_of
+        from covey.private.lattice import to_lattice
+        from covey.private.tables.frames import open_table
+
         table = open_table(X)
         names = self._domain.columns if table.names is not None else None
         if names is not None and not self._all_columns():
@@ -124,11 +128,11 @@ class KMeans(_Clusterer):
     epsilon : float, default=1.0
         The privacy budget of this fit; smaller is more private. Usual values: 0.1 to 3.
     delta : float or None, default=None
-        None for pure epsilon, or the exceptional chance, well below 1/n, for algorithms that make use of one.
+        None for pure epsilon, or the delta of the promise, well below 1/n, for algorithms that make use of one.
     bounds : Box, Ball, dict, list of pairs, pair of arrays, or pair of numbers, default=None
         Public limits of each column, required: a `Box`, a `Ball`, {"lon": (low, high), ...}, a list with (low, high)
         for each column, a tuple (lower, upper) of arrays, or of two numbers. Never computed from the rows; but
-        "private" in the place of a range in a dictionary finds one within epsilon, for 5% of it or a named share
+        "private" in the place of a range in a dictionary finds one within epsilon, for an eighth of it or a named share
         ("private:0.1"): docs/guide/four-questions.md.
     algorithm : str, default='auto'
         One of those that `covey algorithms` lists; "auto" is the default of docs/guide/auto.md.

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from covey.algorithms.coreset_methods import coreset_algorithm
 from covey.estimators.base import Private
 from covey.estimators.clusterers import shared
-from covey.published.coreset.coreset import Coreset
 
 
 class PrivateCoreset(Private):
@@ -75,6 +73,9 @@ class PrivateCoreset(Private):
 
     def fit(self, X: Any, y: Any = None, *, person: Any = None, **more: Any) -> PrivateCoreset:  # noqa: ARG002
         """Make the coreset of private rows: data and ids as for `KMeans`."""
+        from covey.algorithms.coreset_methods import coreset_algorithm
+        from covey.published.coreset.coreset import Coreset
+
         algorithm, parameters = coreset_algorithm(self.method, self.method_params)
         self._fit(X, person, more, objective=self.objective, algorithm=algorithm, algorithm_params=parameters)
         self.coreset_ = Coreset.of(self.release_)

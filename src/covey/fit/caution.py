@@ -13,13 +13,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from inspect import currentframe
 from pathlib import Path
-from typing import Any, NoReturn
 
 from covey.budget.accounting.promise import Promise
 from covey.errors import PrivacyWarning
 from covey.public import Person
 from covey.published.release import Release
-from covey.published.sentences import doubts, not_told_k
+from covey.published.sentences import doubts, not_told_k, without_clusters
 from covey.published.show import at_an_end, pointing_nowhere
 
 LARGE_EPSILON, LARGE_DELTA = 10, 1e-5
@@ -45,18 +44,10 @@ def warn_without_ledger() -> None:
 
 def warn_after(release: Release) -> None:
     """Warn of what a release shows about itself: the fit is paid for, so that not even an error can stop it."""
-    for message in (*at_an_end(release), *pointing_nowhere(release), *doubts(release), *not_told_k(release)):
+    told = (*at_an_end(release), *pointing_nowhere(release), *without_clusters(release), *doubts(release))
+    for message in (*told, *not_told_k(release)):
         with suppress(Exception):  # a filter's, or that of whoever shows warnings in another way
             warn_at_caller([message])
-
-
-@property  # type: ignore[misc]
-def no_score(self: Any) -> NoReturn:
-    """There is no score: the cost of exact rows is not private, and neither is what is chosen by it."""
-    raise AttributeError(
-        f"{type(self).__name__} has no score: the cost of rows is exact, and so is not private, nor is a search by it; "
-        "a PrivateCoreset tells costs for any number of questions at no further price (docs/guide/pipelines.md)"
-    )
 
 
 def _of_request(promise: Promise, person: Person, others: set[str]) -> Iterator[str]:
@@ -68,8 +59,8 @@ def _of_request(promise: Promise, person: Person, others: set[str]) -> Iterator[
         )
     if delta > LARGE_DELTA:
         yield (
-            f"delta: with probability {delta:g} the promise may fail; take one well below 1 in the number of "
-            "rows, such as 1e-6"
+            f"delta: {delta:g} would allow to publish each row with that chance; take one well below 1 in the number "
+            "of rows, such as 1e-6"
         )
     if person.column is None and (ids := sorted(name for name in others if _names_people(name))):
         yield (

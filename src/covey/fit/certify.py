@@ -30,6 +30,7 @@ ZONED_COSTS = "centres were chosen by the same noise of zones that their cost wo
 BY_CLUSTER = "clusters were counted by zone, and the noise of a zone's numbers was multiplied as they were"
 BOUNDS = ("_error", "_error_one_query", "_error_of_centres", "beyond_the_best")  # how notes of bounds on costs end
 NO_RERUNS = "there are too many centres for reruns, or no counts that stand for rows"
+NO_BOUND = "noise leaves open by how much the centres cost more than the best ones, or it may be twice as much"
 
 if TYPE_CHECKING:
     from covey.fit.request import Request
@@ -116,13 +117,14 @@ def _rerun(
 
     assert outcome.boxes is not None
     boxes = outcome.boxes.scaled(domain.limit).of_all(scale)
-    found = reruns(boxes, outcome.centres / domain.limit, objective, certificate)
-    if found is not None:
-        return certificate, with_reruns(errors, found)
-    notes = certificate.parameters
-    why = SAMPLED if "sample" in notes else ZONED if "zones" in notes else NO_RERUNS
-    reasons = {**notes.get("not_told", {}), "places": why}
-    return msgspec.structs.replace(certificate, parameters={**notes, "not_told": reasons}), errors
+    found, notes = reruns(boxes, outcome.centres / domain.limit, objective, certificate), certificate.parameters
+    if found is None:
+        why = {"places": SAMPLED if "sample" in notes else ZONED if "zones" in notes else NO_RERUNS}
+    else:
+        errors, why = with_reruns(errors, found), {} if found.excess is not None else {"excess": NO_BOUND}
+    if why:
+        notes = {**notes, "not_told": {**notes.get("not_told", {}), **why}}
+    return msgspec.structs.replace(certificate, parameters=notes), errors
 
 
 def of_kept(notes: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from covey.fit.sample import draw_sample
 from covey.fit.session import Progress, Session, open_ledger, seed_of
 from covey.fit.zones import Thinning, read_zones
 from covey.geo.metric import measured
+from covey.post.threads import one_blas_thread
 from covey.private.curator import Curator
 from covey.private.narrowed.missing import MIDDLE
 from covey.private.opening import open_data, with_ids
@@ -84,7 +85,8 @@ def fit(
     )
     book, dataset = open_ledger(ledger, dataset)
     try:
-        with np.errstate(all="ignore"):  # with the caller's settings, rows could decide between an answer and an error
+        # With the caller's settings of numpy, rows could decide between an answer and an error.
+        with np.errstate(all="ignore"), one_blas_thread():
             return _fit(
                 request, data, bounds, scale, zones, book, dataset, seed=seed_of(random_state), progress=progress
             )

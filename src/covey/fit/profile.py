@@ -203,6 +203,10 @@ class Question:
         Every private column is a part of epsilon, and so is every column that is counted; all counts are one release.
         """
         many, private = len(self._columns), self._private
+        if private and not promise.delta:
+            raise ParameterError(
+                "delta", "leaves nothing for each of so many rows of a person; raise it, or count fewer"
+            )
         part = promise.epsilon / (many + len(private))
         count, counted = DiscreteLaplace(part * many), self._counts({}).sensitivity(curator.neighbours)
         count.check(counted)

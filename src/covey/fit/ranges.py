@@ -25,20 +25,21 @@ from covey.fit.request import Request
 from covey.fit.session import Session, rehearse
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.tree import PrivTree
-from covey.post.ranges import inner_range, lit, outward, usual_share
+from covey.post.ranges import around, beside, extended, inner_range, lit, outward, usual_share
 from covey.private.curator import Curator
 from covey.private.narrowed.held import HeldTable
 from covey.private.tables.base import Table
 from covey.public import Domain, Neighbours
 from covey.published.bounds import FoundBounds
 from covey.published.certificate import Certificate
-from covey.queries.magnitudes import STEPS, Magnitudes, RawDomain
+from covey.queries.magnitudes import LEAST, STEPS, Magnitudes, RawDomain
 from covey.queries.projection import Projection
 from covey.queries.tree import Tree, TreeLeaves
 
 PRIVATE = "private"
 LARGEST_SHARE = Fraction(1, 2)  # of epsilon, of all columns together
-PARTS = (25, 35, 40)  # of a column's share: its magnitude, the splits of its tree, the rows of the tree's leaves
+LEAST_SHARE = Fraction(1, 1000)  # of one
+PARTS = (30, 30, 40)  # of a column's share: its magnitude, the splits of its tree, the rows of the tree's leaves
 DEEPEST = 20  # halvings of the magnitude
 PLACEHOLDER = (-1.0, 1.0)  # the range of such a column, until one is found
 
@@ -63,7 +64,11 @@ def _share(name: str, text: str, usual: Fraction) -> Fraction:
         share = exactly(number if len(number) < 12 and "e" not in number.lower() else "0") if colon else usual
     except (ValueError, ZeroDivisionError):
         share = Fraction(0)
-    if word != PRIVATE or not Fraction(1, 1000) <= share <= LARGEST_SHARE:
+    if not colon and share < LEAST_SHARE:
+        raise ParameterError(
+            "bounds", "too many columns are private: they share a quarter of epsilon, at most 250 of them"
+        )
+    if word != PRIVATE or not LEAST_SHARE <= share <= LARGEST_SHARE:
         raise ParameterError(
             f"bounds of {name}", 'must be a pair of numbers, "private", or "private:" and a share of epsilon to 0.5'
         )
@@ -199,9 +204,14 @@ def _find(
     windows: dict[int, tuple[float, float]] = {}
     for i, noise, _, _ in noises:
         counts = door.release(Magnitudes(raw, i), noise).astype(np.float64)
-        rows = lit(counts, scale=float(sides / noise.epsilon))
-        if rows is not None and rows != (STEPS, STEPS):  # numbers that are all about 0 have no width
-            windows[i] = Magnitudes.ends(max(rows[0] - 1, 0), min(rows[1] + 1, len(counts) - 1))
+        scale = float(sides / noise.epsilon)
+        rows = lit(counts, scale=scale)
+        if rows == (STEPS, STEPS):  # about 0, as far as is certain: that has no width
+            rows = beside(counts, about_0=STEPS, about_1=1 - LEAST, scale=scale)
+        if rows is not None:
+            first, last = extended(counts, *rows, scale=scale)
+            certain, more = (Magnitudes.ends(max(first - k, 0), min(last + k, len(counts) - 1)) for k in (0, 1))
+            windows[i] = around(certain, more)
     found: dict[str, Any] = {domain.names[i]: None for i, *_ in noises}
     if not windows:
         return found

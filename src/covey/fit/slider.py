@@ -141,7 +141,7 @@ def fit_levels(
         name,
         promise=promise,
         zones=None if thinning is None else thinning.promises(promise),
-        purpose=f"all {len(checked)} privacy levels of a histogram",
+        purpose=f"{'one privacy level' if len(checked) == 1 else f'all {len(checked)} privacy levels'} of a histogram",
         fingerprint=_fingerprint(
             checked, domain, who, side=side, thinning=thinning, missing=missing, seed=seed, reading=table.reading
         ),

@@ -99,6 +99,11 @@ class Uniform:
         self.value = value
         self.bits = bits
 
+    @classmethod
+    def drawn(cls, source: Source) -> Uniform:
+        """With its first 64 digits, which nearly always decide."""
+        return cls(source, value=int(source.words(1, np.uint64)[0]), bits=_MORE)
+
     def more(self) -> None:
         """Draw 64 more digits."""
         self.value = self.value << _MORE | int(self._source.words(1, np.uint64)[0])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 Words = NDArray[np.uint64]
 _START = (0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573)
-_AT_ONCE = 2**13  # messages whose state stays in the cache
+_AT_ONCE = 2**14  # messages whose state stays in the cache
 
 
 def derived_key(key: bytes, purpose: str) -> bytes:
@@ -34,25 +34,29 @@ def siphash(key: bytes, words: Sequence[Words]) -> Words:
 def _hash(key: bytes, words: list[Words]) -> Words:
     halves = np.frombuffer(key, dtype="<u8")
     v = [np.full(len(words[0]), int(halves[i % 2]) ^ _START[i], dtype=np.uint64) for i in range(4)]
-    length = np.full(len(words[0]), (8 * len(words) & 0xFF) << 56, dtype=np.uint64)
+    spare = np.empty_like(v[0])
+    length = np.full(1, (8 * len(words) & 0xFF) << 56, dtype=np.uint64)
     for word in (*words, length):
         v[3] ^= word
-        _rounds(v, 2)
+        _rounds(v, 2, spare)
         v[0] ^= word
     v[2] ^= np.uint64(0xFF)
-    _rounds(v, 4)
+    _rounds(v, 4, spare)
     return np.asarray(v[0] ^ v[1] ^ v[2] ^ v[3])
 
 
-def _rounds(v: list[Words], count: int) -> None:
+def _rounds(v: list[Words], count: int, spare: Words) -> None:
     for _ in range(count):
         for a, b, turn, swap in ((0, 1, 13, True), (2, 3, 16, False), (0, 3, 21, False), (2, 1, 17, True)):
             v[a] += v[b]  # modulo 2^64
-            v[b] = _turned(v[b], turn)
+            _turn(v[b], turn, spare)
             v[b] ^= v[a]
             if swap:
-                v[a] = _turned(v[a], 32)
+                _turn(v[a], 32, spare)
 
 
-def _turned(word: Words, bits: int) -> Words:
-    return np.asarray(word << np.uint64(bits) | word >> np.uint64(64 - bits))
+def _turn(word: Words, bits: int, spare: Words) -> None:
+    """Rotate to the left, in place: what a pass writes stays in the cache."""
+    np.right_shift(word, np.uint64(64 - bits), out=spare)
+    np.left_shift(word, np.uint64(bits), out=word)
+    np.bitwise_or(word, spare, out=word)

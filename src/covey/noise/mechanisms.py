@@ -8,7 +8,7 @@ What the accountant must add for Gaussian events (proof in gaussian.md). Events 
 continuous. If a plan with n Gaussian events is (epsilon, delta)-DP by that account, and epsilon <= 100, then
 with the integers that Covey draws it is (epsilon + n·2^-20, (1 + n·2^-29)·delta + n·2^-150)-DP. These numbers are the
 constants `GAUSSIAN_*` below; the budget folder holds its own copy of them, as the two may not import each other.
-Discrete Laplace noise, the exponential mechanism and thresholded histograms need no such addition.
+Laplace noise, on numbers or blocks, the exponential mechanism and thresholded histograms need no such addition.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from covey.errors import ParameterError
 from covey.events import Approximate, Gaussian, Pure, Sensitivity
 from covey.noise.gaussian import check_variance, discrete_gaussian
 from covey.noise.laplace import check_scale, discrete_laplace
+from covey.noise.radial import LARGEST_RATE, check_rate, radial_laplace
 from covey.noise.selection import pick
 from covey.noise.source import Source
 from covey.noise.threshold import smallest_threshold
@@ -59,6 +60,37 @@ class DiscreteLaplace:
         numbers = _integers(exact)
         noise = discrete_laplace(numbers.shape, inverse_scale=self.epsilon / sensitivity.l1, source=source)
         return np.add(numbers, noise, out=noise)
+
+
+@dataclass(frozen=True)
+class RadialLaplace:
+    """Integer noise on every block of a statistic, by the block's length: rate epsilon/(sum of the blocks' L2 changes).
+
+    Guarantee: epsilon-DP, exactly. Edge cases: a statistic without blocks is made of blocks of one number each; a rate
+    beyond 4 is drawn as 4, which is more noise than was paid for; the sum wraps around modulo 2^64.
+    """
+
+    epsilon: Fraction
+
+    def __post_init__(self) -> None:
+        _positive("epsilon", self.epsilon)
+
+    def event(self) -> Pure:
+        return Pure(self.epsilon)
+
+    def rate(self, sensitivity: Sensitivity) -> Fraction:
+        return min(self.epsilon / sensitivity.l2_by_block, Fraction(LARGEST_RATE))
+
+    def check(self, sensitivity: Sensitivity) -> None:
+        """Refuse noise that `add` would refuse, which a caller can do before it pays."""
+        check_rate(self.rate(sensitivity), sensitivity.block)
+
+    def add(self, exact: ArrayLike, sensitivity: Sensitivity, source: Source) -> NDArray[np.int64]:
+        """exact + noise, in the shape of `exact`."""
+        numbers = _integers(exact)
+        blocks = numbers.reshape(-1, sensitivity.block)
+        noise = radial_laplace(*blocks.shape, rate=self.rate(sensitivity), source=source)
+        return np.add(numbers, noise.reshape(numbers.shape))
 
 
 @dataclass(frozen=True)

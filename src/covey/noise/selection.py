@@ -7,6 +7,7 @@ where its error bound says that it cannot be wrong; otherwise certified arithmet
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import accumulate
 from math import isqrt
@@ -32,8 +33,7 @@ def pick(utilities: NDArray[np.int64], *, rate: Fraction, source: Source) -> int
         raise ParameterError("epsilon", "the rate of the exponential mechanism must be a positive Fraction")
     if utilities.ndim != 1 or utilities.size == 0 or utilities.dtype != np.int64:
         raise ParameterError("utilities", "must be a non-empty, one-dimensional array of int64")
-    uniform = Uniform(source)
-    uniform.more()
+    uniform = Uniform.drawn(source)
     behind = _behind(utilities)
     quick = _pick_by_floats(behind, rate=rate, word=uniform.value)
     return _pick_exactly(behind, rate=rate, uniform=uniform) if quick is None else quick
@@ -90,16 +90,29 @@ def _pick_by_floats(behind: NDArray[np.uint64], *, rate: Fraction, word: int) ->
 def _pick_exactly(behind: NDArray[np.uint64], *, rate: Fraction, uniform: Uniform) -> int:
     distances, inverse = np.unique(behind, return_inverse=True)
     group = inverse.tolist()
+
+    def weights(bits: int) -> list[tuple[int, int]]:
+        each = [exp_bounds(rate * int(distance), bits) for distance in distances]  # one per distinct utility
+        return [each[g] for g in group]
+
+    return land(weights, uniform)
+
+
+def land(weights: Callable[[int], list[tuple[int, int]]], uniform: Uniform, *, endless: bool = False) -> int:
+    """The index that `uniform` falls on when laid on weights, of which `weights(bits)` gives ever closer bounds.
+
+    endless : the last bounds are those of all further weights together, of which more bits tell more one by one.
+    """
     bits = 128
     while True:
-        weights = [exp_bounds(rate * int(distance), bits) for distance in distances]  # one per distinct utility
-        low = list(accumulate(weights[g][0] for g in group))
-        high = list(accumulate(weights[g][1] for g in group))
+        bounds = weights(bits)
+        low = list(accumulate(least for least, _ in bounds))
+        high = list(accumulate(most for _, most in bounds))
         # U·total lies in [first, last), and prefix i of the weights in [low[i], high[i]].
         first = uniform.value * low[-1] >> uniform.bits
         last = -(-(uniform.value + 1) * high[-1] >> uniform.bits)
         index = bisect_right(high, first)  # U is certainly beyond every earlier prefix
-        if index == len(low) - 1 or last <= low[index]:
+        if last <= low[index] or (index == len(low) - 1 and not endless):
             return index
         uniform.more()
         bits *= 2

@@ -105,6 +105,17 @@ class Cells:
             next_near[cells] = scores.min(axis=1)
         return label, near, next_near
 
+    def nearest(self, centres: Floats) -> NDArray[np.intp]:
+        """The nearest of k x d centres, to the bit as `two_nearest` finds it."""
+        if len(centres) >= _LONG_ROW:
+            return self.two_nearest(centres)[0]
+        factors, label = _factors(centres), np.empty(len(self), dtype=np.intp)
+        for cells in blocks(len(self), width=len(centres)):
+            scores = factors @ self.at[:, cells]
+            scores += np.square(self.positions[:, cells]).sum(axis=0)
+            label[cells] = _lowest(scores[None])[0]
+        return label
+
     def _labels(self, centres: Floats) -> NDArray[np.integer]:
         """The nearest centre of each cell for each start: starts x n; ties go to the lowest index."""
         s, k, d = centres.shape

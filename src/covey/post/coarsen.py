@@ -27,12 +27,15 @@ def coarsen(points: Floats, mass: Floats, *, limit: int) -> NDArray[np.intp]:
             break
         number = np.full(len(scatter), -1)
         number[chosen] = np.arange(chosen.size)
-        place = number[bucket]
+        place = number.take(bucket)
         moving = np.flatnonzero(place >= 0)
-        place = place[moving]
-        right = columns[axis[chosen][place], moving] > cut[chosen][place]
-        bucket[moving[right]] = len(scatter) + place[right]
-        halves = _split_plan(columns[:, moving], mass[moving], place + chosen.size * right, count=2 * chosen.size)
+        place = place.take(moving)
+        own = columns.ravel().take((axis[chosen] * len(mass)).take(place) + moving)  # along the axis of the split
+        right = own > cut[chosen].take(place)
+        far = np.flatnonzero(right)
+        bucket[moving.take(far)] = len(scatter) + place.take(far)
+        moved, count = columns.take(moving, axis=1), 2 * chosen.size
+        halves = _split_plan(moved, mass.take(moving), place + chosen.size * right, count=count)
         for old, new in zip((scatter, axis, cut), halves, strict=True):
             old[chosen] = new[: chosen.size]
         scatter, axis, cut = (

@@ -1,13 +1,10 @@
 """Nearest centres and costs of weighted points. Free: works on public or already noisy data only."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
-from functools import cache
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from threadpoolctl import ThreadpoolController
 
 from covey.errors import ParameterError
 
@@ -15,6 +12,8 @@ Floats = NDArray[np.float64]
 Objective = Literal["k-means", "k-median"]
 
 _BLOCK = 1 << 17  # numbers per block of scores: 1 MB, which stays in the cache
+_FEW = 64  # coordinates of all centres: up to so many, plain differences are quicker than a matrix product
+_FEW_COLUMNS = 8  # numpy adds up fewer numbers one after the other, as is done here
 _NEAR = 1e-11  # scores this close, relative to the largest norms, are compared again without cancellation
 
 
@@ -32,6 +31,8 @@ def nearest(points: ArrayLike, centres: ArrayLike) -> NDArray[np.intp]:
     if len(kept) == 1 or len(x) == 0:
         return labels
     c = c[kept]
+    if _are_few(c):
+        return np.asarray(kept[_by_columns(x, c)[0]])
     middle = c.mean(axis=0)  # distances do not change, and small numbers cancel less
     centred = c - middle
     norms = np.einsum("kd,kd->k", centred, centred)
@@ -46,6 +47,29 @@ def nearest(points: ArrayLike, centres: ArrayLike) -> NDArray[np.intp]:
             best[doubtful] = _by_differences(x[rows][doubtful], c)
         labels[rows] = kept[best]
     return labels
+
+
+def squares_to_nearest(points: Floats, centres: Floats) -> Floats:
+    """The squared distance of each point to its nearest centre."""
+    return nearest_with_squares(points, centres)[1]
+
+
+def nearest_with_squares(points: Floats, centres: Floats) -> tuple[NDArray[np.intp], Floats]:
+    """The nearest centre of each point, and the squared distance to it."""
+    if _are_few(centres):
+        return _by_columns(points, centres)
+    label = nearest(points, centres)
+    return label, squared_lengths(points - centres[label])
+
+
+def squared_lengths(rows: Floats) -> Floats:
+    """Of each row, to the bit as a sum along it; of few columns, which are much quicker to add up one after another."""
+    if rows.shape[1] >= _FEW_COLUMNS:
+        return np.square(rows).sum(axis=1)
+    total = np.square(rows[:, 0])
+    for column in rows.T[1:]:
+        total += np.square(column)
+    return total
 
 
 def repeated(rows: Floats) -> NDArray[np.bool_]:
@@ -89,16 +113,6 @@ def blocks(n: int, *, width: int) -> Iterator[slice]:
         yield slice(start, min(start + step, n))
 
 
-def one_blas_thread() -> AbstractContextManager[object]:
-    """A context for many small matrix products: sharing each out among threads costs more than it saves."""
-    return _blas().limit(limits=1, user_api="blas")
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
 def add_up(labels: NDArray[np.intp], values: Floats, count: int) -> Floats:
     """The sum of the values under each of the labels 0 .. count - 1."""
     return np.bincount(labels, values, count).astype(np.float64, copy=False)  # integers if there are no values
@@ -140,3 +154,25 @@ def _by_differences(points: Floats, centres: Floats) -> NDArray[np.intp]:
         gaps = points[rows][:, None, :] - centres
         labels[rows] = np.square(gaps).sum(axis=2).argmin(axis=1)
     return labels
+
+
+def _are_few(centres: Floats) -> bool:
+    return centres.size <= _FEW and centres.shape[1] < _FEW_COLUMNS
+
+
+def _by_columns(points: Floats, centres: Floats) -> tuple[NDArray[np.intp], Floats]:
+    """The nearest of few centres and the squared distance to it, to the bit as `_by_differences` has them."""
+    labels, best = np.zeros(len(points), dtype=np.intp), np.empty(len(points))
+    for rows in blocks(len(points), width=16):
+        x, label, least = np.ascontiguousarray(points[rows].T), labels[rows], best[rows]
+        squares, gap = np.empty((2, len(least)))
+        for i, centre in enumerate(centres):
+            np.square(np.subtract(x[0], centre[0], out=squares), out=squares)
+            for column, place in zip(x[1:], centre[1:], strict=True):
+                squares += np.square(np.subtract(column, place, out=gap), out=gap)
+            if i == 0:
+                least[:] = squares
+                continue
+            np.copyto(label, i, where=squares < least)  # ties stay with the lowest index
+            np.minimum(least, squares, out=least)
+    return labels, best

@@ -16,9 +16,9 @@ from covey.post.distances import (
     cost,
     cost_of_labels,
     nearest,
-    one_blas_thread,
 )
 from covey.post.lloyd import Box, lloyd, swap
+from covey.post.threads import one_blas_thread
 
 __all__ = ["Clustering", "cost", "nearest", "weighted_kmeans"]
 

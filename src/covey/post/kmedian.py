@@ -13,11 +13,11 @@ from covey.post.distances import (
     as_weights,
     cost_of_labels,
     nearest,
-    one_blas_thread,
 )
 from covey.post.kmeans import Clustering, weighted_kmeans
 from covey.post.lloyd import lloyd
 from covey.post.medians import Box, kmedian, nearest_cells, swap
+from covey.post.threads import one_blas_thread
 
 __all__ = ["weighted_kmedian"]
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from covey.errors import ParameterError
-from covey.post.distances import Floats, add_up, nearest
+from covey.post.distances import Floats, add_up, nearest_with_squares, squared_lengths, squares_to_nearest
 from covey.post.errors.boxes import CountedBoxes
 from covey.post.kmeans import Clustering, weighted_kmeans
 from covey.post.kmedian import weighted_kmedian
@@ -31,8 +31,8 @@ def kept_weights(counts: Floats, *, scale: float, strictness: float) -> Floats:
 
 
 def certain(counts: Floats, *, scale: float | Floats) -> NDArray[np.bool_]:
-    """Which counts are no noise: of leaves without rows, one in fifteen trees has such a count."""
-    return np.asarray(counts > scale * (np.log(max(len(counts), 4)) + 2))
+    """Which counts are no noise: of leaves without rows, one in sixty trees has such a count."""
+    return np.asarray(counts > scale * (np.log(max(len(counts), 4)) + 3.5))
 
 
 def without_outliers(
@@ -60,10 +60,9 @@ def without_outliers(
         return weights
     starts = plus_plus(points[certain], weights[certain], k, starts=3, rng=rng)
     found = weighted_kmeans(points[certain], weights[certain], k=k, lower=lower, upper=upper, starts=starts, swaps=k)
-    within = np.square(widths[certain]).sum(axis=1) / 12  # the mean square of a uniform point about its leaf's middle
+    within = squared_lengths(widths[certain]) / 12  # the mean square of a uniform point about its leaf's middle
     cost = found.cost + float(weights[certain] @ within)
-    some = points[doubtful]
-    away = np.square(some - found.centres[nearest(some, found.centres)]).sum(axis=1)
+    away = squares_to_nearest(points[doubtful], found.centres)
     kept = weights.copy()
     kept[doubtful[weights[doubtful] * away > cost]] = 0.0
     return kept
@@ -124,11 +123,10 @@ def recentre(
     scale : of the noise of all counts, or of each.
     """
     k, scales = len(centres), np.broadcast_to(scale, counts.shape)
-    within = np.square(widths).sum(axis=1) / 12  # the mean square of a uniform point about its leaf's middle
+    within = squared_lengths(widths) / 12  # the mean square of a uniform point about its leaf's middle
     active = weights
     for _ in range(rounds):
-        label = nearest(points, centres)
-        away = np.square(points - centres[label]).sum(axis=1)
+        label, away = nearest_with_squares(points, centres)
         mass = add_up(label, np.maximum(active, 0.0), k)
         square = add_up(label, np.maximum(active, 0.0) * (away + within), k) / np.maximum(mass, 1e-9)
         active = np.where((away <= _CUT * square[label]) | (weights > 0), counts, 0.0)

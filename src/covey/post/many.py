@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.post.distances import Floats, Objective, blocks, one_blas_thread
+from covey.post.distances import Floats, Objective, blocks
 from covey.post.spreads import mean_distances, saved
+from covey.post.threads import one_blas_thread
 
 MOST_COLUMNS = 4  # in more, spread lies outside the space of the centres: rows save less than in a round cloud
 _SETS = 1024  # centres of several sets looked at side by side

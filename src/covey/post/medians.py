@@ -59,15 +59,17 @@ def towards_medians(cells: Cells, centres: Floats, label: NDArray[np.intp], *, b
     k, d = centres.shape
     pull, grip, held = np.zeros((d, k)), np.zeros(k), np.zeros(k)
     for part in blocks(len(cells), width=d):
-        mine, w = label[part], cells.weights[part]
-        gap = cells.positions[:, part] - centres.T[:, mine]
-        far = np.sqrt(np.square(gap).sum(axis=0))
+        mine, share = label[part], cells.weights[part]
+        gap = _gaps(cells, centres, part, mine)
+        far = _lengths(gap)
         on = far <= _SAME
-        share = np.where(on, 0.0, w) / np.where(on, 1.0, far)
-        grip += add_up(mine, np.maximum(share, 0.0), k)
-        held += add_up(mine, np.where(on, w, 0.0), k)
+        if on.any():
+            held += add_up(mine, np.where(on, share, 0.0), k)
+            share, far = np.where(on, 0.0, share), np.where(on, 1.0, far)
+        share = np.divide(share, far, out=far)
         for a in range(d):
-            pull[a] += add_up(mine, share * gap[a], k)
+            pull[a] += add_up(mine, np.multiply(share, gap[a], out=gap[a]), k)
+        grip += add_up(mine, np.maximum(share, 0.0, out=share), k)
     strength = np.sqrt(np.square(pull).sum(axis=0))
     free = (grip > 0) & (strength > held) & (strength > 0)
     factor = np.where(free, 1.0 - held / np.where(strength > 0, strength, 1.0), 0.0) / np.where(free, grip, 1.0)
@@ -111,16 +113,29 @@ def swap(cells: Cells, centres: Floats, cost: float, *, box: Box, limit: int, wo
 
 def nearest_cells(cells: Cells, centres: Floats) -> tuple[NDArray[np.intp], Floats]:
     """The nearest centre of each cell, and the distance to it (computed by differences: no cancellation)."""
-    label, _, _ = cells.two_nearest(centres)
+    label = cells.nearest(centres)
     return label, _distances(cells, centres, label)
 
 
 def _distances(cells: Cells, centres: Floats, label: NDArray[np.intp]) -> Floats:
     far = np.empty(len(cells))
     for part in blocks(len(cells), width=len(cells.positions)):
-        gap = cells.positions[:, part] - centres.T[:, label[part]]
-        far[part] = np.sqrt(np.square(gap).sum(axis=0))
+        far[part] = _lengths(_gaps(cells, centres, part, label[part]))
     return far
+
+
+def _gaps(cells: Cells, centres: Floats, part: slice, mine: NDArray[np.intp]) -> Floats:
+    """From its centre to each cell: d x cells."""
+    gap = centres.T.take(mine, axis=1)
+    return np.subtract(cells.positions[:, part], gap, out=gap)
+
+
+def _lengths(gap: Floats) -> Floats:
+    """Of each column, to the bit as a sum along it."""
+    total = np.square(gap[0])
+    for along in gap[1:]:
+        total += np.square(along)
+    return np.sqrt(total, out=total)
 
 
 def _spare_and_sites(cells: Cells, centres: Floats) -> tuple[int, Floats]:

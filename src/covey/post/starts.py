@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from covey.errors import ParameterError
-from covey.post.distances import Floats, as_box, one_blas_thread
+from covey.post.distances import Floats, as_box, squared_lengths
+from covey.post.threads import one_blas_thread
 
 MOST_PACKED = 1000
 _FEW = 10  # up to this many points to be placed, the distances from each are found one by one
@@ -44,14 +45,16 @@ def _one_start(
 ) -> Floats:
     chosen = np.empty(k, dtype=np.intp)
     chosen[:] = _draw(mass, 1, rng)[0]
-    near = np.square(x - x[chosen[0]]).sum(axis=1)
+    near = squared_lengths(x - x[chosen[0]])
+    chance = np.empty(len(w))
     for i in range(1, k):
-        chance = np.cumsum(w * near)
+        np.cumsum(np.multiply(w, near, out=chance), out=chance)
         if not chance[-1] > 0:
             break  # every point is a centre
         candidates = _draw(chance, trials, rng)
-        distances = norms + norms[candidates, None] - 2.0 * (x[candidates] @ x.T)
-        nearer = np.minimum(near, np.maximum(distances, 0.0, out=distances))
+        nearer = norms + norms[candidates, None]  # the rest is done in place: these are large
+        nearer += (-2.0 * x[candidates]) @ x.T
+        np.minimum(near, np.maximum(nearer, 0.0, out=nearer), out=nearer)
         best = int((nearer @ w).argmin())
         chosen[i], near = candidates[best], nearer[best]
     return x[chosen]

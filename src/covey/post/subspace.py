@@ -11,6 +11,7 @@ from covey.post.distances import Floats, add_up
 
 SMALLEST_SHARE = 0.15  # of the first eigenvalue: axes of less are left out
 MOST_AXES = 16
+MOST_COLUMNS = 12  # that stand for axes where only each column's own squares are known
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +77,7 @@ def widest_columns(squares: Floats, *, size: float, radius: float, noise: float,
     apart = float(np.square(variances - middle).sum())
     kept = max(0.0, 1 - (noise / size) ** 2 * (d - 1) / apart) if apart > 0 else 0.0
     shrunk = np.maximum(middle + kept * (variances - middle), 0.1 * scatter / d)
-    q = number_of_axes(min(8, k), k=k, d=d)
+    q = number_of_axes(min(MOST_COLUMNS, k), k=k, d=d)
     widest = np.argsort(-shrunk, kind="stable")[:q]
     axes = np.zeros((d, q))
     axes[widest, np.arange(q)] = 1.0
@@ -139,6 +140,24 @@ def bells_of_clusters(
     )
     least = 1e-12 * max(float(square.max()), 1.0)
     return mean, np.sqrt(np.maximum(square - np.square(mean), least))
+
+
+def spanned(*directions: Floats) -> Floats:
+    """Orthonormal columns whose span holds all columns of tables d x any; where these are d or more, all of space."""
+    table = np.concatenate(directions, axis=1)
+    return np.linalg.qr(table)[0] if table.shape[1] < len(table) else np.eye(len(table))
+
+
+def shrunk(vector: Floats, deviation: float, *, reach: float, count: int | None = None) -> Floats:
+    """A noisy vector drawn to 0, the middle: where it is only noise, nothing is left of it.
+
+    Its square must exceed what noise adds to it, and a deviation of that of Laplace noise (James-Stein); and what is
+    left is what noise leaves to be known of numbers anywhere within `reach` together. count : of noisy numbers in it.
+    """
+    count = len(vector) if count is None else count
+    noise, known = deviation**2, reach**2 / (3 * count)
+    beyond = 1 - (count + math.sqrt(5 * count)) * noise / max(float(vector @ vector), 1e-300)
+    return np.asarray(vector * max(0.0, min(beyond, known / (known + noise))))
 
 
 def shrunk_steps(shifts: Floats, deviations: Floats, weights: Floats, axes: Floats) -> Floats:

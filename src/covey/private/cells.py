@@ -16,7 +16,7 @@ from covey.queries.blocks import BlockCentres
 from covey.queries.counts import InsideOutside
 from covey.queries.grid import MOST_CELLS, Grid
 from covey.queries.projection import Projection
-from covey.queries.tree import TreeLeaves
+from covey.queries.tree import Nodes, Tree
 from covey.queries.voronoi import exact_scores
 
 Integers = NDArray[np.int64]
@@ -100,7 +100,10 @@ class CellEngine(Sealed):
         block = (source.words(count, np.uint64) % np.uint64(query.blocks)).astype(np.int64)
         return query.outputs(rows, block, source.words(count, np.uint64))
 
-    def remember(self, query: TreeLeaves, counts: Integers) -> None:
+    def expect(self, tree: Tree) -> None:
+        """Cells are at hand: they are counted when they are asked for."""
+
+    def remember(self, tree: Tree, leaves: Nodes, counts: Integers) -> None:
         """A table of cells is quick to count again."""
 
     def projected(self, projection: Projection) -> NoReturn:  # noqa: ARG002

@@ -150,6 +150,11 @@ class Curator(Sealed):
         outputs = self._engine.block_outputs(query, self._source)
         return mechanism.average(outputs, self.domain.limit, self._source)
 
+    def expect(self, tree: Tree) -> None:
+        """Say which tree will probably be grown, so that files are read less often. It tells nothing."""
+        self._same_domain(tree.domain)
+        self._engine.expect(tree)
+
     def grow(self, tree: Tree, mechanism: Grows) -> Nodes:
         """The leaves of a tree whose nodes split by noisy decisions: one event however deep. Proof: noise/tree.md."""
         if mechanism.fan_out != tree.fan_out:

@@ -2,7 +2,8 @@
 
 The rows are passed over once for many levels: they are counted in the nodes that hold any of them some levels down, and
 the counts of the nodes above are sums of these. Of few rows in memory one pass serves all levels; otherwise a pass
-counts as many nodes as the engine says, and another one what is below the nodes that still split.
+counts as many nodes as the engine says, and another one what is below the nodes that still split: of rows in memory,
+all of it, if they are not very many.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from covey.noise.source import Source
 from covey.private.engines.base import Engine, Sealed
 from covey.private.engines.memory import MemoryEngine
 from covey.public import Neighbours
-from covey.queries.tree import Nodes, Tree, TreeLeaves, TreeNodes
+from covey.queries.tree import Nodes, Tree, TreeNodes
 
+SORTED_ROWS = 2**23  # in memory, whose keys below nodes that still split are sorted
 MOST_NODES = 2**18  # of a level: if the next one would be wider, the tree stops growing
 
 Integers = NDArray[np.int64]
@@ -41,15 +43,15 @@ def grow(engine: Engine, tree: Tree, mechanism: Grows, *, neighbours: Neighbours
     """
     bits, children = tree.axes_per_split, np.arange(tree.fan_out)
     nodes = local = np.zeros(1, dtype=np.int64)  # keys in the tree, and in the table of the last pass
-    depth, table = 0, _Table()
+    depth, table, left = 0, _Table(), SORTED_ROWS + 1
     leaves: list[tuple[int, Integers, Integers | None]] = []
     while len(nodes) and depth < tree.deepest:
         if depth > table.bottom:
-            table, local = _count(engine, tree, nodes, depth), np.arange(len(nodes))
+            table, local = _count(engine, tree, nodes, depth, left), np.arange(len(nodes))
         counts = table.rows(local, shift=(table.bottom - depth) * bits)
         split = mechanism.splits(counts, depth=depth, neighbours=neighbours, source=source)
         leaves.append((depth, nodes[~split], counts[~split]))
-        nodes, local = nodes[split], local[split]
+        nodes, local, left = nodes[split], local[split], int(counts[split].sum())
         if len(nodes) * tree.fan_out > MOST_NODES:
             break
         nodes, local = (((each << bits)[:, None] + children).ravel() for each in (nodes, local))
@@ -58,10 +60,10 @@ def grow(engine: Engine, tree: Tree, mechanism: Grows, *, neighbours: Neighbours
     leaves.append((depth, nodes, known if len(nodes) else nodes))
     depths = np.concatenate([np.full(len(keys), depth, dtype=np.int64) for depth, keys, _ in leaves])
     keys = np.concatenate([keys for _, keys, _ in leaves])
-    found = [rows for _, _, rows in leaves if rows is not None]
+    found, grown = [rows for _, _, rows in leaves if rows is not None], tree.in_order(depths, keys)
     if len(found) == len(leaves):
-        engine.remember(TreeLeaves(tree, Nodes(depths, keys)), np.concatenate(found)[tree.order(depths, keys)])
-    return tree.in_order(depths, keys)
+        engine.remember(tree, grown, np.concatenate(found)[tree.order(depths, keys)])
+    return grown
 
 
 class _Table(Sealed):
@@ -75,28 +77,24 @@ class _Table(Sealed):
     def rows(self, local: Integers, *, shift: int) -> Integers:
         """The rows of nodes, each of which covers a range of 2^shift keys."""
         first = np.searchsorted(self._keys, local << shift)
-        beyond = np.searchsorted(self._keys, (local + 1) << shift)
+        alone, beyond = np.ones(len(local), dtype=np.bool_), np.empty_like(first)
+        np.not_equal(local[1:], local[:-1] + 1, out=alone[:-1])
+        beyond[:-1] = first[1:]  # most nodes end where the next one begins
+        beyond[alone] = np.searchsorted(self._keys, (local[alone] + 1) << shift)
         if self._before is not None:
             first, beyond = self._before[first], self._before[beyond]
         return np.asarray(beyond - first, dtype=np.int64)
 
 
-def _count(engine: Engine, tree: Tree, nodes: Integers, depth: int) -> _Table:
-    """One pass over the rows: how many are in each node below these, as far down as the engine may go at once."""
-    levels = tree.deepest - 1 - depth  # the deepest level decides nothing
+def _count(engine: Engine, tree: Tree, nodes: Integers, depth: int, left: int) -> _Table:
+    """One pass over the rows: how many are in each node below these, as far down as the engine may go at once.
+
+    left : how many rows are below these nodes.
+    """
     at_once = engine.nodes_at_once
-    if at_once is not None:
-        levels = min(levels, _levels(len(nodes), tree.axes_per_split, most=at_once))
-    query = TreeNodes(tree, nodes=nodes, depth=depth, levels=levels)
-    if at_once is None and isinstance(engine, MemoryEngine):
-        return _Table(engine.sorted_keys(query), bottom=depth + levels)
+    if isinstance(engine, MemoryEngine) and (at_once is None or left <= SORTED_ROWS):
+        query = TreeNodes.under(tree, nodes=nodes, depth=depth, most=None)
+        return _Table(engine.sorted_keys(query), bottom=depth + query.levels)
+    query = TreeNodes.under(tree, nodes=nodes, depth=depth, most=at_once)
     keys, counts = engine.totals_by_key(query)
-    return _Table(keys, np.concatenate([[0], np.cumsum(counts)]), bottom=depth + levels)
-
-
-def _levels(nodes: int, bits: int, *, most: int) -> int:
-    """How many levels below so many nodes fit into a table."""
-    levels = 0
-    while nodes << (levels + 1) * bits <= most:
-        levels += 1
-    return levels
+    return _Table(keys, np.concatenate([[0], np.cumsum(counts)]), bottom=depth + query.levels)

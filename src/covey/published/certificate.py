@@ -142,9 +142,9 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         lines.append(
             f"This release is differentially private with epsilon = {in_full(self.epsilon)}"
             + (f" and delta = {in_full(self.delta)}" if self.delta else "")
-            + f": {change}, the chance of any particular result changes by a factor of at most "
-            + factor_of(self.epsilon)
-            + (f", but for an exceptional chance of {in_full(self.delta)}." if self.delta else ".")
+            + f": {change}, the chance of any {'set of results' if self.delta else 'particular result'} changes by a "
+            + f"factor of at most {factor_of(self.epsilon)}"
+            + (f", and beyond that by at most {in_full(self.delta)}." if self.delta else ".")
         )
         lines.append(
             "The number of people is protected too."

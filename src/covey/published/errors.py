@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from covey.post.distances import Floats, Objective
 from covey.post.errors.boxes import CountedBoxes
-from covey.post.errors.costs import cost_interval
+from covey.post.errors.costs import TOWARDS, cost_interval, squares_paid
 from covey.post.errors.doubt import doubtful
-from covey.post.errors.mixture import fit_mixture, likely_places
+from covey.post.errors.mixture import Mixture, fit_mixture, likely_places
 from covey.post.errors.quantiles import LEVEL
 from covey.post.errors.sizes import Sizes, cluster_sizes
 from covey.published.ways import KINDS, Unit, distance_of
@@ -125,23 +125,27 @@ class Known(NamedTuple):
     not_told: dict[str, str]
 
 
-def from_boxes(boxes: CountedBoxes, centres: Floats, unit: Unit, objective: str) -> Known:
-    """The sizes of clusters and every error that the counts of boxes tell about. Centres and boxes in [-1, 1]^d.
+def from_boxes(
+    boxes: CountedBoxes, centres: Floats, unit: Unit, objective: str, mixture: Mixture | None = None
+) -> Known:
+    """The sizes of clusters and every error that the counts tell about, of centres that were chosen on these counts.
 
-    objective : that of the centres, which says what distance is told.
+    Centres and boxes in [-1, 1]^d. objective : that of the centres, which says what distance is told. mixture : that
+    says where in its boxes the rows are, if it was fitted already.
     """
     sizes = cluster_sizes(boxes, centres)
-    places = likely_places(boxes, fit_mixture(boxes, centres))
+    places = likely_places(boxes, fit_mixture(boxes, centres) if mixture is None else mixture)
+    squares = squares_paid(boxes, places, centres)
     costs: dict[str, tuple[float, float, float]] = {}
     reasons: dict[str, str] = {}
     for each in OBJECTIVES:
-        found = cost_interval(boxes, places, centres, each)
+        found = cost_interval(boxes, places, centres, each, towards=TOWARDS, squares=squares)
         if found.why is None:
             costs[each] = (found.cost, found.low, found.high)
         else:
             reasons[f"{each} cost"] = found.why
     kind = unit.kind(objective)
-    far = distance_of(boxes, places, centres, unit, kind)
+    far = distance_of(boxes, places, centres, unit, kind, towards=TOWARDS, squares=squares)
     distances = {kind: (far.cost, far.low, far.high)} if far.why is None and math.isfinite(far.high) else {}
     errors = _of_sizes(sizes, doubtful(boxes, centres, sizes))
     errors = msgspec.structs.replace(errors, costs=costs or None, distances=distances or None)

@@ -1,4 +1,4 @@
-"""What share of the rows was outside the bounds, with its interval. From the noisy counts in a certificate alone."""
+"""What share of the rows was outside the bounds or lacked a number, with its interval: from noisy counts alone."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Share(NamedTuple):
 
     def __str__(self) -> str:
         about, low, high = (percent(each) for each in self)
-        return f"About {about} of rows were outside the bounds ({low} to {high}; 9 times in 10)."
+        return f"About {about} of rows were outside the bounds or lacked a number ({low} to {high}; 9 times in 10)."
 
 
 def percent(share: float) -> str:
@@ -40,7 +40,7 @@ def percent(share: float) -> str:
 
 
 def share_outside(certificate: Certificate) -> Share | None:
-    """The share of the rows that was outside the bounds; None if they were not counted.
+    """The share of the rows that was outside the bounds, or lacked a number; None if they were not counted.
 
     Let c and i be the noisy counts outside and inside. Under add/remove each has noise of its own, beyond t in one case
     of twenty, so both are within t in nine of ten; then the true counts are from max(c - t, 0) to c + t and from

@@ -34,7 +34,9 @@ def read_published(path: str | os.PathLike[str]) -> Release | Coreset | LevelSet
     try:
         head = msgspec.json.decode(content, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise FormatError(f"release: {str(path)!r} is no file that Covey publishes: {KINDS}") from None
+        raise FormatError(
+            f"release: {str(path)!r} is no file that Covey publishes, {KINDS}, or it is damaged"
+        ) from None
     match head.get("format"):
         case coresets.FORMAT:
             return _few(coresets.from_json(content))

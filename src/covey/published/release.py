@@ -214,7 +214,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def rows_outside(self) -> Share | None:
-        """The share of the rows that was outside the bounds, (share, low, high), or None if that was not paid for."""
+        """The share of rows outside the bounds or without a number, (share, low, high); None if it was not paid for."""
         return share_outside(self.certificate)
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -25,6 +25,7 @@ MOST_TOLD = 1e100  # of a number that anybody may have written: no more digits t
 NOISE = "may be only noise"
 FLATTERED = "Centres that were found on the same counts look a little better than they are."
 NOWHERE = "place not determined"
+ONE_MEAN = "one mean"  # the note of a fit that did not look for clusters
 OWN = ("cluster", "size", "size_low", "size_high", "doubtful", "radius_m", "kind", "region")  # said of a centre
 
 
@@ -34,10 +35,18 @@ def words_of(release: Release, names: Sequence[str] | None = None, *, scaled: bo
     outside = [str(share)] if share is not None and share.matters else []
     if release.errors is None:
         why = not_told(release).get("errors")
-        return ([] if why is None else [f"How far off these numbers are cannot be told: {why}."]) + outside
+        told = [] if why is None else [f"How far off these numbers are cannot be told: {why}."]
+        return [*without_clusters(release), *told, *outside]
     errors = release.errors
     costs = of_costs(release, scaled=scaled)
-    return [*_intervals(errors), *doubts(release, names), *_places(errors), *costs, *outside]
+    return [
+        *without_clusters(release),
+        *_intervals(errors),
+        *doubts(release, names),
+        *_places(errors),
+        *costs,
+        *outside,
+    ]
 
 
 def units_in_words(certificate: Certificate) -> str:
@@ -104,6 +113,16 @@ def doubts(release: Release, names: Sequence[str] | None = None) -> list[str]:
     return [f"{'Centres' if len(doubted) > 1 else 'Centre'} {listing(doubted)} {NOISE}."]
 
 
+def without_clusters(release: Release) -> list[str]:
+    """One sentence, where rows were too few to look for clusters."""
+    if release.certificate.parameters.get("synopsis") != ONE_MEAN:
+        return []
+    what = ("centre is one noisy mean", "centres are one noisy mean and the middle of the domain")
+    many = "centres are the middle of the domain, one noisy mean, and other places where that may be"
+    which = (*what, many)[min(len(release.centres), 3) - 1]
+    return [f"Rows are too few for this epsilon to tell clusters apart: the {which}."]
+
+
 def how_many_words(release: Release) -> list[str]:
     """How many clusters there seem to be, where that was asked for. A document may say anything."""
     found = release.certificate.parameters.get("how_many")
@@ -132,7 +151,7 @@ def of_costs(release: Release, *, scaled: bool = False) -> list[str]:
     errors, objective = release.errors, release.objective
     if errors is None:
         return []
-    lines = [] if errors.excess is None else [f"{excess_words(errors.excess)}."]
+    lines = [] if errors.radii is None and errors.excess is None else [f"{excess_words(errors.excess)}."]
     far = None if scaled else distance_words(release)
     known, why = (errors.costs or {}).get(objective), not_told(release).get(f"{objective} cost")
     if far is not None:
@@ -226,7 +245,9 @@ def _costs_more(cost: float, ends: Sequence[float] | None, whole: float | None, 
     return f"{words} ({part(low)} to {part(high)}; {often(LEVEL)})"
 
 
-def excess_words(excess: float) -> str:
+def excess_words(excess: float | None) -> str:
+    if excess is None:  # though the fit was run again: it may be more than twice as much
+        return "How much worse than without privacy cannot be told at this level of privacy"
     return f"Up to {plain(max(100 * excess, 0.1), up=True)}% worse than without privacy, if no cluster was missed"
 
 

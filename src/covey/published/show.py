@@ -11,6 +11,7 @@ from covey.text import in_commands, listing, number, paragraph, printable, show_
 if TYPE_CHECKING:
     from covey.published.release import Release
 
+MOST_NAMED = 8  # columns in one sentence
 AT_AN_END = 0.02  # of a column's range: a centre this near to its end is taken to be there
 
 
@@ -40,7 +41,9 @@ def at_an_end(release: Release) -> list[str]:
     """One sentence on columns with most rows at an end of their range, if there are any."""
     if not (crowded := _columns_at_an_end(release)):
         return []
-    where = f"Most rows seem to lie at an end of the range of {', '.join(crowded)}, where rows outside are moved"
+    more = f" and {len(crowded) - MOST_NAMED} more" if len(crowded) > MOST_NAMED else ""
+    named = ", ".join(crowded[:MOST_NAMED]) + more
+    where = f"Most rows seem to lie at an end of the range of {named}, where rows outside are moved"
     return [f"{where}: are the bounds in other units, or columns exchanged?"]
 
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from covey.geo.geojson import metres_of_half
-from covey.post.distances import Objective, nearest
+from covey.post.distances import Objective, nearest, squares_to_nearest
 from covey.post.errors.boxes import CountedBoxes
-from covey.post.errors.costs import Cost, Pay, mean_interval
+from covey.post.errors.costs import Cost, Paid, Pay, mean_interval
 from covey.post.errors.mixture import Places
 
 Floats = NDArray[np.float64]
@@ -61,8 +61,11 @@ class Unit:
         by = self.stretch if self.metres and (self.stretch > 0).all() else np.ones(len(self.stretch))
 
         def paid(points: Floats) -> Floats:
-            gaps = (points - centres[nearest(points * by, centres * by)]) * self.stretch
-            squares = np.square(gaps).sum(axis=1)
+            if np.array_equal(by, self.stretch):
+                squares = squares_to_nearest(points * by, centres * by)
+            else:
+                gaps = (points - centres[nearest(points * by, centres * by)]) * self.stretch
+                squares = np.square(gaps).sum(axis=1)
             return squares if kind == ROOT else np.sqrt(squares)
 
         return paid
@@ -74,9 +77,24 @@ class Unit:
         return Cost(cost, low, high, mean.why)
 
 
-def distance_of(boxes: CountedBoxes, places: Places, centres: Floats, unit: Unit, kind: str) -> Cost:
-    """How far a row is from its centre on average, with its interval, or why that cannot be told."""
-    return unit.told(mean_interval(boxes, places, unit.pay(centres, kind), len(centres)), kind)
+def distance_of(
+    boxes: CountedBoxes,
+    places: Places,
+    centres: Floats,
+    unit: Unit,
+    kind: str,
+    *,
+    towards: float = 0.0,
+    squares: Paid | None = None,
+) -> Cost:
+    """How far a row is from its centre on average, with its interval, or why that cannot be told.
+
+    squares : of what the rows pay (`squares_paid`), if they are known; they serve where all columns count alike.
+    """
+    pay: Pay | Paid = unit.pay(centres, kind)
+    if squares is not None and (unit.stretch == 1).all():
+        pay = squares if kind == ROOT else squares.roots()
+    return unit.told(mean_interval(boxes, places, pay, len(centres), towards=towards), kind)
 
 
 def as_objective(kind: str) -> Objective:

@@ -47,7 +47,7 @@ class Clip:
             raise ParameterError("radius", "must be a positive number, or one for each centre")
         reach = [farthest(domain, centre, norm=norm) for centre in self.centres]
         self.radii = np.clip(np.rint(np.minimum(wanted, reach)), 1, None).astype(np.int64)
-        self._origin = self.centres.T.astype(np.int32)  # (d, k): row - origin fits 32 bits
+        self._origin = self.centres.T.astype(np.float64)  # (d, k): row - origin is exact
         for array in (self.centres, self.radii, self._origin):
             array.setflags(write=False)
 
@@ -56,16 +56,17 @@ class Clip:
         """The length of one integer unit of each centre's residuals, in lattice units."""
         return self.radii / self.unit_limit
 
-    def residuals(self, rows: Rows, label: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
+    def residuals(self, rows: Rows | NDArray[np.float64], label: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
         """The clipped residuals of (d, n) rows about their labels' centres (the first, without labels): whole numbers.
 
         Behind the door only. Elementwise but for the norm, which is an exact integer: the batch never matters.
         """
         if label is None:
-            origin, radius = self._origin[:, :1], self.radii[:1]
+            away, radius = rows.astype(np.float64), self.radii[:1]
+            away -= self._origin[:, :1]
         else:
-            origin, radius = np.take(self._origin, label, axis=1), self.radii[label]
-        away = np.subtract(rows, origin, dtype=np.int32).astype(np.float64)
+            away, radius = np.take(self._origin, label, axis=1), self.radii[label]
+            np.subtract(rows, away, out=away)
         if self.norm == "l2":
             norm = np.sqrt(np.einsum("ij,ij->j", away, away))  # the square is a whole number below 2^52 in any order
         else:
@@ -82,17 +83,20 @@ class Clip:
             l2_squared=longest**2,
             linf=longest,
             coordinates=d,
+            block=d,
+            l2_by_block=longest,
         )
 
 
 def farthest(domain: Domain, centre: NDArray[np.int64], *, norm: Norm = "l2") -> int:
     """A whole number that no row of the domain exceeds in distance from a lattice point: a public bound."""
     point: list[int] = centre.tolist()
-    across = [domain.limit + abs(c) for c in point]
+    limit = domain.limit
+    across = [limit + abs(c) for c in point]
     if norm == "l1":
-        return min(sum(across), domain.row_l1 + sum(across) - domain.dimension * domain.limit)
+        return min(sum(across), domain.row_l1 + sum(across) - domain.dimension * limit)
     squared = sum(a * a for a in across)
     if domain.ball:
-        squared = min(squared, (domain.limit + math.isqrt(sum(c * c for c in point)) + 1) ** 2)
+        squared = min(squared, (limit + math.isqrt(sum(c * c for c in point)) + 1) ** 2)
     root = math.isqrt(squared)
     return root if root * root == squared else root + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -51,11 +52,56 @@ class MeanSums:
     def accumulate(self, rows: Rows, out: NDArray[np.int64]) -> None:
         for start in range(0, rows.shape[1], MOST_ROWS):
             block = self.clip.residuals(rows[:, start : start + MOST_ROWS])
-            out += block.sum(axis=1).astype(np.int64)  # exact: at most 2^24·2^20 in any order
+            out[: len(block)] += block.sum(axis=1).astype(np.int64)  # exact: at most 2^24·2^20 in any order
+        out[self.domain.dimension :] += self.row * rows.shape[1]
+
+    @property
+    def row(self) -> int:
+        """What a row adds to a last number, which is not there."""
+        return 0
 
     def shift(self, noisy: NDArray[np.int64]) -> NDArray[np.float64]:
         """The noisy sum of residuals in lattice units: divide by a (noisy) number of rows and add it to the centre."""
         return np.asarray(noisy * self.clip.units[0], dtype=np.float64)
+
+
+class MeanAndCount(MeanSums):
+    """The same sums, and the number of rows as a last number: each row counts 3/8 of what stands for the radius.
+
+    So the number is in the same vector as the sums, and noise by length has hardly more to pay than for sums alone.
+    """
+
+    name = "sum of clipped residuals, and number of rows"
+
+    @property
+    def row(self) -> int:
+        """What a row adds to the last number."""
+        return max(1, 3 * self.clip.unit_limit // 8)
+
+    @property
+    def size(self) -> int:
+        return self.domain.dimension + 1
+
+    def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        sums = self.clip.one_row(neighbours)
+        if neighbours is Neighbours.REPLACE_ONE:
+            return replace(sums, block=self.size)  # the number of rows does not move
+        square = sums.l2_squared + self.row**2
+        return Sensitivity(
+            l1=sums.l1 + self.row,
+            l2_squared=square,
+            linf=max(sums.linf, self.row),
+            coordinates=self.size,
+            block=self.size,
+            l2_by_block=math.isqrt(square - 1) + 1,  # the root, rounded up
+        )
+
+    def shift(self, noisy: NDArray[np.int64]) -> NDArray[np.float64]:
+        return super().shift(noisy[:-1])
+
+    def count(self, noisy: NDArray[np.int64]) -> float:
+        """The noisy number of rows; may be negative."""
+        return float(noisy[-1]) / self.row
 
 
 class Variances:

@@ -41,7 +41,7 @@ class Projection:
         largest = (MOST - 1) // (domain.dimension * 2 * domain.limit)
         return 1 << (largest.bit_length() - 1) if largest.bit_length() <= 21 else 1 << 20
 
-    def apply(self, rows: NDArray[np.int32]) -> NDArray[np.int32]:
+    def apply(self, rows: NDArray[np.int32] | NDArray[np.float64]) -> NDArray[np.int32]:
         """The images of (d, n) lattice rows, as (q, n) lattice rows of `target`. Behind the door only."""
         shifted = rows.astype(np.float64)
         shifted -= self.middle[:, None]

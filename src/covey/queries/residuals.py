@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -10,8 +13,9 @@ from covey.events import Sensitivity
 from covey.public import Domain, Neighbours
 from covey.queries.base import Rows
 from covey.queries.clipping import Clip, Norm
+from covey.queries.moments import BLOCK_VALUES
 from covey.queries.projection import Projection
-from covey.queries.voronoi import nearest, sums_by_label
+from covey.queries.voronoi import MANY_COLUMNS, nearest, sums_by_label
 
 MOST_ROWS = 2**16  # of a block: bounds the memory, and keeps every sum far from 2^53
 
@@ -57,18 +61,29 @@ class ResidualSums:
         limit, counts = self.clip.unit_limit, int(self.with_counts)
         one, within = self.clip.one_row(Neighbours.ADD_REMOVE), self.clip.one_row(Neighbours.REPLACE_ONE)
         l1, l2_squared = one.l1 + counts * limit, one.l2_squared + counts * limit**2
+        block, length = one.coordinates + counts, math.isqrt(l2_squared - 1) + 1  # of one cluster's change: the root
         if neighbours is Neighbours.ADD_REMOVE:
-            return Sensitivity(l1=l1, l2_squared=l2_squared, linf=limit, coordinates=one.coordinates + counts)
+            return Sensitivity(
+                l1=l1, l2_squared=l2_squared, linf=limit, coordinates=block, block=block, l2_by_block=length
+            )
         if len(self.centres) == 1:
-            return within  # the only count does not move
+            return replace(within, block=block)  # the only count does not move
         return Sensitivity(  # in one cluster, from end to end; or from one cluster into another
             l1=max(within.l1, 2 * l1),
             l2_squared=max(within.l2_squared, 2 * l2_squared),
             linf=within.linf,
-            coordinates=2 * (one.coordinates + counts),
+            coordinates=2 * block,
+            block=block,
+            l2_by_block=2 * length,
         )
 
-    def labels(self, rows: Rows) -> NDArray[np.intp]:
+    @property
+    def rows_at_once(self) -> int:
+        """How many rows a chunk should have: of many columns, lines of few rows cost more to begin than to add up."""
+        d = self.domain.dimension
+        return 256 if d < MANY_COLUMNS else max(64, min(2**16, BLOCK_VALUES // max(d, len(self.centres))))
+
+    def labels(self, rows: Rows | NDArray[np.float64]) -> NDArray[np.intp]:
         """The cluster of each row. Behind the door only."""
         return nearest(rows if self._map is None else self._map.apply(rows), self._targets)
 
@@ -76,7 +91,7 @@ class ResidualSums:
         k, d = self.centres.shape
         table = out.reshape(k, -1)
         for start in range(0, rows.shape[1], MOST_ROWS):
-            block = rows[:, start : start + MOST_ROWS]
+            block = rows[:, start : start + MOST_ROWS].astype(np.float64)  # once, for both of the next lines
             label = self.labels(block)
             residuals = self.clip.residuals(block, label)
             table[:, :d] += sums_by_label(residuals, label, k)  # exact: at most 2^24·2^16 in any order

@@ -17,6 +17,7 @@ from covey.queries.counts import one_unit
 
 MOST_KEY_BITS = 62
 PREFIX_BITS = 18  # of a key, at most: rows are told apart by a table of prefixes first
+WANTED_BITS = 22  # the same where the table only says whether a prefix is wanted
 _PIECE_BITS = 13  # of an axis' cell: its bits are spread over a key by tables of this size
 
 Integers = NDArray[np.int64]
@@ -83,11 +84,10 @@ class Tree:
             if not pieces:
                 continue
             place = coordinate + np.float64(self.domain.limit)
-            place *= 1 << halvings
-            place /= span  # rounds to the right side of every whole number: tree.md
+            place /= span / (1 << halvings)  # rounds to the right side of every whole number: tree.md
             cell = place.astype(np.int64)
             for low, table in pieces:
-                key += table.take(cell >> low & len(table) - 1)
+                key += table.take(cell if len(pieces) == 1 else cell >> low & len(table) - 1)
         return key
 
     def in_order(self, depths: Integers, keys: Integers) -> Nodes:
@@ -109,17 +109,17 @@ class Tree:
 
     def boxes(self, nodes: Nodes) -> tuple[Numbers, Numbers]:
         """The lower and upper corners of nodes, in lattice units: two arrays (nodes, d). Leaves fill the cube."""
-        shape = (self.domain.dimension, len(nodes))
-        cell, parts = np.zeros(shape, dtype=np.int64), np.ones(shape, dtype=np.int64)
-        for depth in np.unique(nodes.depths).tolist():
-            here = np.flatnonzero(nodes.depths == depth)
-            axes = self.axes(depth)
-            for place, axis in enumerate(axes):
-                bit = nodes.keys[here] >> (len(axes) - 1 - place) & 1
-                cell[axis, here] = 2 * cell[axis, here] + bit
-                parts[axis, here] *= 2
-        span, edge = 2 * self.domain.limit + 1, self.domain.limit + 0.5
-        return (cell / parts * span - edge).T, ((cell + 1) / parts * span - edge).T
+        d, deepest = self.domain.dimension, int(nodes.depths.max(initial=0))
+        axes, keys = np.array(self.axes(deepest), dtype=np.int64), self.starts(nodes, deepest)
+        halved = np.cumsum(axes == np.arange(d)[:, None], axis=1)[:, self.axes_per_split - 1 :: self.axes_per_split]
+        halved = np.concatenate([np.zeros((d, 1), dtype=np.int64), halved], axis=1)  # axes x depths: how often
+        cell = np.zeros((d, len(nodes)), dtype=np.int64)  # the first that a node covers, of the deepest ones
+        for place, axis in enumerate(axes.tolist()):
+            cell[axis] <<= 1
+            cell[axis] |= keys >> (len(axes) - 1 - place) & 1
+        beyond = cell + (1 << halved[:, -1:] - halved.take(nodes.depths, axis=1))
+        parts, span, edge = 1 << halved[:, -1:], 2 * self.domain.limit + 1, self.domain.limit + 0.5
+        return (cell / parts * span - edge).T, (beyond / parts * span - edge).T  # powers of two divide exactly
 
     def midpoints(self, nodes: Nodes) -> Numbers:
         """The middle of each node's box, in lattice units: shape (nodes, d)."""
@@ -171,13 +171,10 @@ class TreeLeaves:
     def size(self) -> int:
         return len(self.leaves)
 
-    def same(self, other: TreeLeaves) -> bool:
-        """Whether two queries ask for the same counts."""
-        return (
-            self.tree == other.tree
-            and np.array_equal(self.leaves.depths, other.leaves.depths)
-            and np.array_equal(self.leaves.keys, other.leaves.keys)
-        )
+    def are(self, tree: Tree, leaves: Nodes) -> bool:
+        """Whether these, in order, are the leaves that are counted."""
+        same = np.array_equal(self.leaves.depths, leaves.depths) and np.array_equal(self.leaves.keys, leaves.keys)
+        return self.tree == tree and same
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         return one_unit(neighbours)
@@ -210,9 +207,18 @@ class TreeNodes:
 
     def __init__(self, tree: Tree, *, nodes: Integers, depth: int, levels: int) -> None:
         self.tree, self.nodes, self.depth, self.levels = tree, nodes, depth, levels
-        self._top = min(depth, _prefix(tree, len(nodes)))
+        self._top = min(depth, WANTED_BITS // tree.axes_per_split)
         self._wanted = np.zeros(1 << self._top * tree.axes_per_split, dtype=np.bool_)
         self._wanted[nodes >> (depth - self._top) * tree.axes_per_split] = True
+
+    @classmethod
+    def under(cls, tree: Tree, *, nodes: Integers, depth: int, most: int | None) -> TreeNodes:
+        """As far below given nodes as there are any, and as `most` nodes allow; None: any number."""
+        levels = tree.deepest - depth
+        if most is not None:
+            room = max(most // len(nodes), 1).bit_length() - 1
+            levels = min(levels, room // tree.axes_per_split)
+        return cls(tree, nodes=nodes, depth=depth, levels=levels)
 
     @property
     def domain(self) -> Domain:
@@ -221,6 +227,14 @@ class TreeNodes:
     @property
     def size(self) -> int:
         return (len(self.nodes) << self.levels * self.tree.axes_per_split) + 1
+
+    def same(self, other: TreeNodes | None) -> bool:
+        """Whether two queries ask for the same counts."""
+        return (
+            other is not None
+            and (self.tree, self.depth, self.levels) == (other.tree, other.depth, other.levels)
+            and np.array_equal(self.nodes, other.nodes)
+        )
 
     def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
         return one_unit(neighbours)

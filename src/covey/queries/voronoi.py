@@ -15,14 +15,14 @@ from covey.queries.base import Rows
 MANY_COLUMNS = 24  # from here on a matrix product adds up faster than one bincount per column
 
 
-def exact_scores(rows: Rows, centres: NDArray[np.int64]) -> NDArray[np.float64]:
+def exact_scores(rows: Rows | NDArray[np.float64], centres: NDArray[np.int64]) -> NDArray[np.float64]:
     """|c|² - 2xc for every centre and row, shape (k, n): integers, exact in float64 in any order of summation."""
-    scores = np.asarray((-2.0 * centres) @ rows.astype(np.float64), dtype=np.float64)
+    scores = np.asarray((-2.0 * centres) @ rows.astype(np.float64, copy=False), dtype=np.float64)
     scores += np.square(centres).sum(axis=1, keepdims=True)
     return scores
 
 
-def nearest(rows: Rows, centres: NDArray[np.int64]) -> NDArray[np.intp]:
+def nearest(rows: Rows | NDArray[np.float64], centres: NDArray[np.int64]) -> NDArray[np.intp]:
     """The index of the nearest centre of each row; ties go to the lowest index."""
     return np.asarray(exact_scores(rows, centres).argmin(axis=0), dtype=np.intp)
 

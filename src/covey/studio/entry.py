@@ -1,11 +1,11 @@
-"""How a browser gets in: by a link that opens once, which is exchanged for a cookie, so that no address opens it.
+"""How a browser gets in: by a link that opens once, exchanged for a cookie and a key, so that no address opens it.
 
 The link is printed and handed to the browser. Opening it sets a cookie that scripts cannot read and pages of other
-sites cannot send, and leads on to the room: a path of this run, which by itself opens nothing. The cookie belongs to
-that path and to no other. (Cookies know no ports: somebody else's server on this machine would be sent a cookie of all
-paths. One that knows the room, from a screen that was shared, and brings this browser to the same path on its own port
-is still sent it: on a machine with other users, the room is not to be shown.) Programs have the token of the settings
-instead, and no cookie.
+sites cannot send, puts a key into the storage of the page's origin, and leads on to the room: a path of this run, which
+by itself opens nothing. The cookie opens the page's own files, and a publication by its random id. Cookies know no
+ports: a server of somebody else on this machine that knows the room, from a screen that was shared, and brings this
+browser to the same path on its own port is sent it. So whatever tells or changes something needs the key as well, in a
+header: the storage of an origin is its port's alone. Programs have the token of the settings instead.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ def new_token() -> str:
 
 
 class Entry:
-    """The links, the room and the cookie of one run. A studio that is started again has others."""
+    """The links, the room, the cookie and the key of one run. A studio that is started again has others."""
 
     def __init__(self) -> None:
         self.room = f"studio-{os.urandom(8).hex()}"
-        self._key = new_token()
+        self._cookie, self._key = new_token(), new_token()
         self._links: OrderedDict[str, bool] = OrderedDict()  # whether it has been opened
         self._lock = threading.Lock()
 
@@ -50,11 +50,15 @@ class Entry:
         right = False
         for each in ";".join(cookies).split(";"):
             name, _, value = each.strip().partition("=")
-            right |= name == COOKIE and same(value, self._key)
+            right |= name == COOKIE and same(value, self._cookie)
         return right and same(head, self.room)
 
+    def holds(self, key: str) -> bool:
+        """Whether a request carries what only pages of the origin can read."""
+        return same(key, self._key)
+
     def exchange(self, head: str) -> Response | None:
-        """Open a link: the cookie, and a page that leads on to the room. None if it is no link, or was opened before.
+        """Open a link: cookie, key, and a page that leads on to the room. None if it is no link, or was opened before.
 
         The page itself leads on, for a browser that was sent here by another page sends no such cookie along.
         """
@@ -65,9 +69,9 @@ class Entry:
             self._links[link] = True
         page = (
             '<!doctype html><title>Covey Studio</title><link rel="icon" href="data:,">'
-            f'<meta http-equiv="refresh" content="0; url=/{self.room}/">'
+            f'<script src="/{self.room}/js/enter.js" data-key="{self._key}" data-room="/{self.room}/"></script>'
         )
-        cookie = f"{COOKIE}={self._key}; Path=/{self.room}/; HttpOnly; SameSite=Strict"
+        cookie = f"{COOKIE}={self._cookie}; Path=/{self.room}/; HttpOnly; SameSite=Strict"
         return Response(page, media_type="text/html", headers={"Set-Cookie": cookie})
 
     def was_opened(self, head: str) -> bool:

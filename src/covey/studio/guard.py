@@ -1,13 +1,14 @@
 """The door of the web server: who may ask, how often, how much. Every request passes here before any route sees it.
 
-In this order: rate limit, Host, Origin, token or cookie (in constant time), the header that marks a state-changing
-request, content type, length. Then every answer, refusals too, leaves with the security headers. A route added later
-is covered by itself.
+In this order: rate limit, Host, Origin, token or cookie and key (in constant time), the header that marks a
+state-changing request, content type, length. Then every answer, refusals too, leaves with the security headers. A
+route added later is covered by itself.
 """
 
 from __future__ import annotations
 
 import math
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -38,6 +39,10 @@ HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
 NO_TOKEN = "this address has no token, or that of an earlier run; use the whole address that the studio printed"
+NO_KEY = "this window has not the key (the header X-Covey-Studio) that a link leaves, or that of an earlier token"
+NEEDS_NO_KEY = re.compile(
+    r"/|/index\.html|/icon\.svg|/demo-city\.json|/(css|js|assets)/.*|/api/basemap|/api/publications/\w+/.+"
+)
 USED = "this link has been opened before, and opens once"
 ASSETS_KEPT = "private, max-age=86400, immutable"  # public files that stand still while the studio runs
 
@@ -120,7 +125,10 @@ class Guard:
         program = same(head, self._settings.token)
         stranger = not slash or not (program or self._entry.known(head, headers.getlist("cookie")))
         change = scope["method"] not in READS
-        self._not_too_often(self._strangers if foreign or stranger else self._changes if change else self._reads)
+        closed = not program and (change or not NEEDS_NO_KEY.fullmatch(route_of(scope)))
+        keyless = closed and not self._entry.holds(headers.get(MARK, ""))
+        unknown = foreign or stranger or keyless
+        self._not_too_often(self._strangers if unknown else self._changes if change else self._reads)
         if foreign:
             raise Refusal(403, "the Host of this request is not this studio's; use the address that it printed")
         self._same_origin(headers)
@@ -129,10 +137,12 @@ class Guard:
             if opened is None:
                 raise Refusal(403, USED if self._entry.was_opened(head) else NO_TOKEN)
             return opened
+        if keyless:
+            raise Refusal(403, NO_KEY)
         if program and not rest and headers.get("sec-fetch-mode") == "navigate" and _is_visit(scope, headers):
             return self._entry.exchange(self._entry.new_link())  # a browser leaves the token behind
         if change:
-            if headers.get(MARK) != "1":
+            if program and headers.get(MARK) != "1":
                 raise Refusal(403, "a request that changes something must carry the header X-Covey-Studio: 1")
             self._content_type(scope, headers)
         self._length(scope, headers)

@@ -60,14 +60,16 @@ class Studio:
         self.batches = Batches(most_bytes=settings.limits.batches)
         self.publications = Publications(settings.out)
         self._book: Ledger = settings.ledger or Ledger.memory(person=settings.person.column)
-        self._lock, self._fitting = threading.RLock(), threading.Lock()
+        self._lock = threading.RLock()
+        self._fitting = threading.Lock()
         self._data: Opened | None = None
         self._first: Opened | None = None  # what the key of the command line stands for
         self._views: Views | None = None
         self._job: Job | None = None
         self._zones: Drawn | None = None
         self._rehearsal: Rehearsal | None = None
-        self.owner, self._revision = Owner(), 0
+        self.owner = Owner()
+        self._revision = 0
         if settings.data is not None:
             self._open(settings.data, settings.bounds, settings.name, settings.dataset)
 
@@ -327,9 +329,10 @@ class Studio:
     def profile(self, asked: Asked, **question: Any) -> dict[str, Any]:
         """What is in the clusters on the slider: charged, computed while the caller waits, one at a time."""
         self._not_seeded()
-        terms, views = {"ledger": self._book, "random_state": self.settings.seed, **question}, self.views_of(asked[0])
+        views = self.views_of(asked[0])
         with one_at_a_time(self._fitting):
-            return profiled(views, asked, self._how(views), **terms)
+            how = self._how(views)
+            return profiled(views, asked, how, ledger=self._book, random_state=self.settings.seed, **question)
 
     def _not_seeded(self) -> None:
         if self.settings.seed is not None and not self.settings.allow_seeded:

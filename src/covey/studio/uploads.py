@@ -16,8 +16,9 @@ from covey.private.tables.frames import open_table
 from covey.studio.refusals import Refusal
 from covey.studio.settings import Limits, new_id
 
-FORMS = "send CSV with a header line, Parquet, Excel, GeoPackage, or GeoJSON points"
+FORMS = "send CSV with a header line, JSON lines or GeoJSON points (compressed or not), Parquet, Excel or GeoPackage"
 BINARY = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"SQLite format 3\0": ".gpkg"}  # by how they begin
+COMPRESSED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\0": ".xz", b"(\xb5/\xfd": ".zst", b'\x04"M\x18': ".lz4"}
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 PACKED = b"PK\x03\x04"
 SNIFF = 4096  # an even number, for letters of two bytes
@@ -127,6 +128,10 @@ def sniff(path: Path, name: str, *, encoding: str = "utf-8") -> str:
     named = Path(name).suffix.lower()
     if head.startswith(PACKED):
         return ".xlsx" if named == ".xlsx" else ".zip"
+    for beginning, ending in COMPRESSED.items():
+        if head.startswith(beginning):  # of a text, whose kind only its name tells
+            inner = Path(name.lower().removesuffix(ending)).suffix
+            return next((inner for each in FORMATS if each.text and inner in each.endings), ".csv") + ending
     text = head.decode(encoding, "replace").removeprefix("\ufeff").lstrip()
     if not text:
         raise DataError(f"data: the upload is empty; {FORMS}")
@@ -142,5 +147,5 @@ def plain(message: str, folder: Path) -> str:
     """A message about an upload without the place where it is kept."""
     words = message.replace(str(folder) + "/", "")
     parts = words.split("'")
-    kept = tuple(ending for each in FORMATS for ending in each.endings)
+    kept = tuple(ending for each in FORMATS for ending in each.endings) + tuple(COMPRESSED.values())
     return "'".join("the upload" if part.endswith(kept) else part for part in parts)

@@ -113,7 +113,8 @@ class Outlook:
             )
         ]
         if (floor := self.limit) is not None:
-            said.append(f"What nobody can beat: {floor.statement} ({floor.source}; here about {floor.value:,.0f}·Δ²).")
+            order = f"at ε = {first.epsilon:g} some constant times {floor.value:,.0f}·Δ², with Δ the domain's diameter"
+            said.append(paragraph(f"What nobody can beat: {floor.statement} ({floor.source}): {order}."))
         shape = {name: getattr(first, name) for name in ("n", "d", "k", "delta", "neighbours")}
         asked = [forecast(**shape, epsilon=need.epsilon.usual) for need in self.needs.values()]
         if not all(row.measured for row in (*self.forecasts, *asked)):
@@ -175,7 +176,7 @@ def plan(
         The privacy that you have in mind: then also a half and a tenth of it are forecast, and wishes are answered with
         a number of rows too. None forecasts five usual ones.
     delta : float or None, default=None
-        The exceptional chance; it helps in more than 4 columns.
+        That of the promise; it helps in more than 4 columns.
     error : float, str or None, default=None
         A wish: the extra cost that you accept over ordinary k-means, 0.05 or "5%".
     size_error : float, str or None, default=None

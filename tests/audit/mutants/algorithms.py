@@ -8,6 +8,7 @@ LISTED = "unit/test_what_leaves_table.py::test_every_field_that_leaves_is_listed
 PUBLIC = "unit/test_what_leaves_table.py::test_public_fields_are_the_same_for_other_rows_and_fresh_ones_never"
 CANARY = "unit/test_canary.py::test_no_algorithm_keeps_the_canary[lloyd-add-remove]"
 FORMS = "unit/algorithms/test_lloyd_forms.py::"
+SPLITS = "unit/algorithms/test_splits.py::"
 CHARGED = "property/test_charge_then_release.py::"
 
 MUTANTS = (
@@ -97,6 +98,13 @@ MUTANTS = (
         dies_of=("BudgetError",),
     ),
     mutant(
+        "rounds-keep-what-the-mean-took",
+        "the rounds of auto get what was left before the means got more",
+        "algorithms.auto.shares:pure_shares",
+        {"    rest = 98 - sum(parts.values())\n    rounds = ": "    rounds = "},
+        killer=SPLITS + "test_where_rounds_are_noisy_the_means_get_what_their_own_noise_asks_for",
+    ),
+    mutant(
         "sizes-exact",
         "the sizes of a release are the exact counts",
         "algorithms.lloyd:one_round",
@@ -125,7 +133,7 @@ MUTANTS = (
     mutant(
         "leaves-exact",
         "the leaves of a tree are counted in the pass that grew it, without noise",
-        "algorithms.auto.synopsis:count_leaves",
+        "algorithms.auto.synopsis:counted",
         {
             "count_leaves_of(curator, leaves, noise)": (
                 "__import__('covey.post.zones').post.zones.KeptCounts(curator._engine.total(leaves).astype(float), 1.0)"
@@ -144,6 +152,32 @@ MUTANTS = (
             )
         },
         killer="unit/algorithms/test_auto_budgets.py::test_what_decides_between_grid_and_tree_is_released",
+    ),
+    mutant(
+        "mean-or-clusters-by-exact-rows",
+        "whether rows are too few for clusters is judged by their exact number",
+        "algorithms.auto.one_mean:too_few",
+        {
+            "rows = inside + (outside if outside > OUTSIDE * scale else 0)": (
+                "rows = int(curator._engine.total(__import__('covey.queries.counts', fromlist=['x']).Count("
+                "curator.domain))[0])"
+            )
+        },
+        killer="unit/algorithms/test_auto_one_mean.py::test_released_values_alone_decide_between_mean_and_clusters",
+    ),
+    mutant(
+        "mean-takes-what-the-tree-took",
+        "after a tree that did not split, the mean has less noise than it pays for: the tree's share is spent twice",
+        "algorithms.auto.one_mean:one_mean",
+        {
+            "noisy = curator.release(query, noise)": (
+                "curator._reserve.draw(noise.event(), why='a mean')\n"
+                "    more = RadialLaplace(noise.epsilon * 5 / 3) if isinstance(noise, RadialLaplace) else noise\n"
+                "    exact, moves = curator._engine.total(query), query.sensitivity(curator.neighbours)\n"
+                "    noisy = more.add(exact, moves, curator._source)"
+            )
+        },
+        killer="unit/algorithms/test_auto_one_mean.py::test_the_mean_is_asked_for_with_the_noise_that_is_planned",
     ),
     mutant(
         "weights-of-a-cell-exact",

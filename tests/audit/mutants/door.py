@@ -267,6 +267,13 @@ MUTANTS = (
         killer=GUARD + "test_a_link_opens_once_and_leaves_no_token_in_the_address",
     ),
     mutant(
+        "cookie-without-the-key",
+        "a server on another port that was sent the studio's cookie reads and changes what the page does",
+        "studio.guard:Guard._admitted",
+        {"keyless = closed and": "keyless = False and"},
+        killer=GUARD + "test_who_has_the_cookie_alone_learns_and_changes_nothing",
+    ),
+    mutant(
         "another-port-may-ask",
         "a page of another server on this machine makes the browser ask the studio, cookie and all",
         "studio.guard:Guard._same_origin",

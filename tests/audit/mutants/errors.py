@@ -9,8 +9,15 @@ MUTANTS = (
         "straddling-dropped",
         "rows of a box that a border cuts are taken to be spread evenly, for certain",
         "post.errors.sizes:cluster_sizes",
-        {"uneven = UNEVEN * np.maximum(sums.uneven, 0.0)": "uneven = 0 * sums.uneven"},
+        {"uneven = np.maximum(sums.uneven(), 0.0)": "uneven = 0 * sums.uneven()"},
         killer=ERRORS + "test_error_sizes.py::test_a_cut_box_is_half_as_uneven_as_it_can_be",
+    ),
+    mutant(
+        "heavy-box-averages-out",
+        "one box with a tenth of a cluster is taken to be as evenly spread as many would be",
+        "post.errors.sizes:_Sums.uneven",
+        {"np.where(heavy, 0.25, share * (1 - share))": "share * (1 - share)"},
+        killer=ERRORS + "test_error_sizes.py::test_one_heavy_box_may_have_all_its_rows_on_either_side",
     ),
     mutant(
         "nobody-kept-nobody-there",
@@ -71,6 +78,20 @@ MUTANTS = (
         killer=ERRORS + "test_error_doubt.py::test_few_empty_boxes_that_stand_out_are_doubted_however_large_together",
     ),
     mutant(
+        "places-finer-than-boxes",
+        "where all reruns land in one place, the place of a centre is told more finely than rows were counted",
+        "post.errors.reruns:rerun",
+        {"np.maximum(_radii(unseen + edge, moved), FINEST * np.sqrt(squares))": "_radii(unseen + edge, moved)"},
+        killer=ERRORS + "test_error_reruns.py::test_where_reruns_are_all_alike_half_a_box_and_half_a_percent_are_said",
+    ),
+    mutant(
+        "reruns-see-every-optimum",
+        "where all reruns cost as little as the best centres of their rows, so does the release on its own",
+        "post.errors.reruns:rerun",
+        {"float(np.hypot(SAFETY * (_law(extra) + away), LEAST_EXCESS))": "SAFETY * (_law(extra) + away)"},
+        killer=ERRORS + "test_error_reruns.py::test_where_reruns_are_all_alike_half_a_box_and_half_a_percent_are_said",
+    ),
+    mutant(
         "normal-tails",
         "a sum of few draws of noise has the tails of a normal one",
         "post.errors.quantiles:deviations",
@@ -81,9 +102,32 @@ MUTANTS = (
     mutant(
         "rows-at-midpoints",
         "a box's rows are taken to be at its middle when costs are told",
-        "post.errors.mixture:likely_places",
+        "post.errors.mixture:_several_places",
         {"return Places(np.concatenate(points), weight, owner)": "return Places(boxes.points[owner], weight, owner)"},
         killer=ERRORS + "test_error_mixture.py::test_the_mixture_says_where_rows_are_where_midpoints_are_far_off",
+    ),
+    mutant(
+        "small-boxes-at-midpoints",
+        "of very many boxes, rows of the small ones are taken to be at their middles",
+        "post.errors.mixture:_one_place",
+        {"np.square(widths) / 24 * (slope / density).T": "0 * (slope / density).T"},
+        killer=ERRORS + "test_error_mixture.py"
+        "::test_one_place_in_each_of_very_many_small_boxes_costs_what_rows_spread_in_them_do",
+    ),
+    mutant(
+        "rounded-rows-forgotten",
+        "that many rows are the same says nothing about where the others are in their boxes",
+        "post.errors.costs:_on_one_side",
+        {"return rounded * math.hypot(*more)": "return 0.0 * math.hypot(*more)"},
+        killer=ERRORS + "test_mean_interval.py"
+        "::test_where_many_rows_are_the_same_the_others_may_all_be_on_one_side_of_their_boxes",
+    ),
+    mutant(
+        "border-passed-over",
+        "boxes that a border cuts off-centre are taken to lie on one side of it",
+        "post.errors.boxes:_at_a_border",
+        {"1.001 * np.sqrt(np.square(widths).sum(axis=1))": "0.5 * np.sqrt(np.square(widths).sum(axis=1))"},
+        killer=ERRORS + "test_error_boxes.py::test_no_box_that_a_border_cuts_is_passed_over",
     ),
     mutant(
         "light-boxes-left-out",

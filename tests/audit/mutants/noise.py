@@ -89,6 +89,27 @@ MUTANTS = (
         killer=MECHANISMS + "test_laplace_noise_has_the_scale_of_the_l1_sensitivity",
     ),
     mutant(
+        "radial-narrow",
+        "noise by length a tenth too small",
+        "noise.radial:radial_laplace",
+        {"    check_rate(rate, size)\n": "    check_rate(rate, size)\n    rate = rate * 11 / 10\n"},
+        killer=FIT + "test_noise_has_the_promised_scale_and_this_test_can_tell[radial-20-numbers]",
+    ),
+    mutant(
+        "radial-mechanism-narrow",
+        "the mechanism asks for noise by length a tenth too small, and is charged as if it did not",
+        "noise.mechanisms:RadialLaplace.rate",
+        {"self.epsilon / sensitivity.l2_by_block": "self.epsilon * 11 / 10 / sensitivity.l2_by_block"},
+        killer=MECHANISMS + "test_noise_by_length_has_the_rate_of_the_blocks",
+    ),
+    mutant(
+        "radial-every-proposal",
+        "noise by length keeps every proposal of the right spread: its law has steps where spreads meet",
+        "noise.radial:coin_bounds",
+        {"    product =": "    return 1 << bits, 1 << bits\n    product ="},
+        killer="unit/noise/test_radial.py::test_the_coin_of_a_length[square2]",
+    ),
+    mutant(
         "gaussian-narrow",
         "Gaussian noise a tenth too small",
         "noise.gaussian:discrete_gaussian",

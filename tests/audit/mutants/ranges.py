@@ -103,7 +103,7 @@ MUTANTS = (
         "which magnitudes a column has is judged by exact counts, although noisy ones were paid for",
         "fit.ranges:_find",
         {
-            "rows = lit(counts, scale=float(sides / noise.epsilon))": (
+            "rows = lit(counts, scale=scale)": (
                 "exact = np.flatnonzero(door._engine.total(Magnitudes(raw, i)))\n"
                 "        rows = (int(exact[0]), int(exact[-1])) if len(exact) else None"
             )

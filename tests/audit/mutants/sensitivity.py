@@ -29,6 +29,13 @@ MUTANTS = (
         "test_gaussian_noise_is_that_of_the_joint_sensitivity_and_this_test_can_tell[add-remove-1.7320508075688772]",
     ),
     mutant(
+        "mean-without-its-count",
+        "noise by length is drawn for the sums alone where the number of rows is in the same vector",
+        "queries.moments:MeanAndCount.sensitivity",
+        {"l2_by_block=math.isqrt(square - 1) + 1": "l2_by_block=sums.l2_by_block"},
+        killer="unit/queries/test_clipped.py::test_sums_with_the_number_of_rows_attain_their_bounds",
+    ),
+    mutant(
         "sums-corner-to-corner",
         "replace-one forgets that a row may cross one cluster from corner to corner",
         "queries.voronoi:VoronoiSums.sensitivity",
@@ -103,6 +110,13 @@ MUTANTS = (
         "clipped residuals have the scale of add/remove where a row is replaced",
         "queries.residuals:ResidualSums.sensitivity",
         {"if neighbours is Neighbours.ADD_REMOVE:": "if neighbours:"},
+        killer="audit/test_checks_rows.py::test_corner_rows_move_every_statistic_by_at_most_its_sensitivity",
+    ),
+    mutant(
+        "residuals-of-one-block-for-replace-one",
+        "noise by length forgets that a replaced row leaves one cluster and enters another: half of what both move",
+        "queries.residuals:ResidualSums.sensitivity",
+        {"l2_by_block=2 * length": "l2_by_block=length"},
         killer="audit/test_checks_rows.py::test_corner_rows_move_every_statistic_by_at_most_its_sensitivity",
     ),
     mutant(
@@ -199,7 +213,11 @@ MUTANTS = (
         "distances-in-floats",
         "distances are computed in 32-bit floats: who is nearest depends on rounding and batch",
         "queries.voronoi:exact_scores",
-        {"(-2.0 * centres) @ rows.astype(np.float64)": "(-2.0 * centres).astype(np.float32) @ rows.astype(np.float32)"},
+        {
+            "(-2.0 * centres) @ rows.astype(np.float64, copy=False)": (
+                "(-2.0 * centres).astype(np.float32) @ rows.astype(np.float32)"
+            )
+        },
         killer="property/test_lattice.py::test_nearest_is_exact_at_the_largest_coordinates",
     ),
     mutant(

@@ -118,14 +118,14 @@ MUTANTS = (
         "cap-not-enforced",
         "all rows of a person count, whatever the cap",
         "private.narrowed.cap:Ranked.smallest",
-        {"stay = within < most": "stay = within >= 0"},
+        {"stay = order[within < most]": "stay = order[within >= 0]"},
         killer=PEOPLE + "test_every_row_of_a_person_has_the_same_chance",
     ),
     mutant(
         "cap-one-too-many",
         "one row more than the cap counts",
         "private.narrowed.cap:Ranked.smallest",
-        {"stay = within < most": "stay = within <= most"},
+        {"stay = order[within < most]": "stay = order[within <= most]"},
         killer=PEOPLE + "test_every_row_of_a_person_has_the_same_chance",
     ),
     mutant(

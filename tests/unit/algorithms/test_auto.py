@@ -26,6 +26,7 @@ from covey.published.outside import ROWS_BY_BOUNDS
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
 DELTA = Fraction(1, 10**6)
 PURE = Fraction(0)
+NOTED = dict(zip(ROWS_BY_BOUNDS, (5000, 0, 50.0), strict=True))
 FORMS = pytest.mark.parametrize("delta", [PURE, DELTA], ids=["pure", "delta"])
 RELATIONS = pytest.mark.parametrize("relation", [ADD, REPLACE], ids=str)
 OBJECTIVES = pytest.mark.parametrize("objective", ["k-means", "k-median"])
@@ -145,7 +146,7 @@ def test_shares_follow_from_the_released_number_of_rows_alone(curator_of, monkey
     """The same released size, other rows: the same plans."""
     asked = []
     original = auto_high.learn_size
-    monkeypatch.setattr(auto_high, "learn_size", lambda *a, **b: original(*a, **b)._replace(rows=5000, notes={}))
+    monkeypatch.setattr(auto_high, "learn_size", lambda *a, **b: original(*a, **b)._replace(rows=5000, notes=NOTED))
     choose = auto_high.choose_shares
     monkeypatch.setattr(auto_high, "choose_shares", lambda **values: asked.append(values) or choose(**values))
     for rows in (np.empty((0, 6)), groups(3000, 6, 3)):

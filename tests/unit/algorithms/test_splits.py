@@ -154,6 +154,32 @@ def test_auto_in_many_columns_splits_a_pure_epsilon_by_parts_of_98(size, full):
     assert shares.plan.cost().epsilon == EPSILON
 
 
+@pytest.mark.parametrize(
+    ("d", "k", "size", "tenths", "parts"),
+    [
+        (16, 26, 20_000, 1, {"mean": 4, "recentre": 4, "tree": 18, "counts": 14}),  # a mean of little noise: the least
+        (40, 40, 9_000, 1, {"mean": 15, "recentre": 7, "tree": 10, "counts": 8}),  # 0.3 of the radius: 98·40/(0.3·882)
+        (100, 6, 1_000, 10, {"mean": 20, "recentre": 10, "tree": 10, "counts": 8}),  # a noise below 5
+        (10, 5, 600, 2, {"mean": 20, "recentre": 10, "tree": 16, "counts": 12}),  # a noise between 1 and 2
+        (784, 10, 60_000, 1, {"mean": 40, "recentre": 16, "tree": 10, "counts": 8}),  # all that a mean may have
+    ],
+)
+def test_where_rounds_are_noisy_the_means_get_what_their_own_noise_asks_for(d, k, size, tenths, parts):
+    """98·d/(0.3·epsilon·n) of 98 parts, from 4 to 20, or to 40 where the squared noise of a round is above 5."""
+    epsilon = Fraction(98 * tenths, 1000)
+    shares = pure_shares(d=d, k=k, size=size, epsilon=epsilon, delta=Fraction(0), neighbours=ADD)
+    assert {name: getattr(shares, name).epsilon * 98 / epsilon for name in parts} == parts
+    assert sum(event.epsilon for event in shares.plan.events) == epsilon
+
+
+def test_many_centres_get_columns_instead_of_axes():
+    """The noise of second moments, relative to their size, must be below 0.15, and below 1.5/k."""
+    own = {"d": 16, "size": 20_000, "epsilon": Fraction(98, 100), "delta": Fraction(0), "neighbours": ADD}
+    noise = 32**0.5 * 17 / (0.15 * 0.98 * 20_000)
+    told = [pure_shares(k=k, **own).full_moments for k in (10, int(1.5 / noise), int(1.5 / noise) + 1)]
+    assert told == [True, True, False]
+
+
 def test_whether_a_delta_helps_is_tried_for_very_many_some_and_the_fewest_rows(monkeypatch):
     tried = []
 

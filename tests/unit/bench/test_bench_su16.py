@@ -211,7 +211,7 @@ def check_files(folder: Path) -> None:
             assert row.get("nicv", 1.0) > 0
     assert results["claims"] == []  # made-up rows say nothing of a paper
     assert not (folder / "claims.md").exists()
-    claims = judge(results["figures"], results["forced"])
+    claims = judge(results["figures"], results["forced"], results["sets"])
     assert {each["figure"] for each in claims} == set("1234567")
     assert all(isinstance(each["reproduced"], bool) and each["measured"] for each in claims)
     table = su16.claims_page({**results, "claims": claims})

@@ -293,9 +293,9 @@ def test_k_median_has_files_of_its_own(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_the_speed_of_everything_in_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "speed.json"
-    monkeypatch.setattr(speed, "QUICK", replace(speed.QUICK, rows=2_000, growth=(500, 2_000), parquet=20_000))
+    monkeypatch.setattr(speed, "QUICK", replace(speed.QUICK, rows=(2_000, 3_000), growth=(500, 2_000), parquet=20_000))
     monkeypatch.setattr(speed, "in_own_process", cache(speed.in_own_process))  # reading is measured twice
-    parts = ["--parts", "fits,growth,parquet,noise"]
+    parts = ["--parts", "fits,people,imports,growth,parquet,noise"]
     done = CliRunner().invoke(cli, ["bench", "speed", "--quick", *parts, "--out", str(out)], catch_exceptions=False)
     assert done.exit_code == 0
     results = json.loads(out.read_text())
@@ -304,6 +304,8 @@ def test_the_speed_of_everything_in_small(tmp_path: Path, monkeypatch: pytest.Mo
     assert any("peak memory" in each for each in works)
     assert any("growth" in each for each in works)
     assert any("noise" in each for each in works)
+    wanted = ["auto, 3,000 x 2", "KMedian auto, 2,000 x 2", "auto, people, m = 1, 5,000 rows x 2", "import of KMeans"]
+    assert {*wanted} <= {*works}
     assert all(row["met"] is None for row in results["table"])  # goals are for the full sizes
     speed.run(data=None, out=out, quick=True, parts=["noise"], with_diffprivlib=False, say=lambda _: None)
     again = json.loads(out.read_text())

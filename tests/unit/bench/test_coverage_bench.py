@@ -20,6 +20,7 @@ from covey.errors import ParameterError
 from covey.fit.fit import fit
 from covey.post.distances import cost, nearest
 from covey.post.errors.boxes import CountedBoxes
+from covey.post.errors.reruns import Reruns
 from covey.post.random import public_rng
 from covey.published.coreset.coreset import Coreset
 
@@ -113,11 +114,36 @@ def test_places_count_only_for_clusters_that_were_found():
     best = np.array([[-0.5, 0.0], [0.5, 0.0], [0.5, 0.5]])
     centres = np.array([[0.5, 0.51], [-0.45, 0.0], [0.0, -0.9]])  # the second cluster was missed
     rows = np.repeat(best, 10, axis=0) + 0.01 * public_rng(0).normal(size=(30, 2))
-    found = measure.of_places(np.array([0.02, 0.03, 0.05]), 0.5, centres, best, rows)
+    found = measure.of_places(Reruns(np.array([0.02, 0.03, 0.05]), 0.5), centres, best, centres, rows)
     assert (found["found"], found["places"], found["places_held"]) == (2, 2, 1)
     assert found["excess"] > 1
-    unknown = measure.of_places(np.array([np.nan, 0.1, 0.1]), 0.5, centres, best, rows)
+    assert not found["alike"]
+    unknown = measure.of_places(Reruns(np.array([np.nan, 0.1, 0.1]), None), centres, best, centres, rows)
     assert (unknown["found"], unknown["places"], unknown["places_held"]) == (2, 1, 1)
+
+
+def test_of_two_optima_that_cost_the_same_the_near_one_says_where_a_centre_belongs_and_of_others_the_better():
+    """Four equal clusters and two centres: left and right, or above and below."""
+    corners = np.array([[-0.5, -0.5], [-0.5, 0.5], [0.5, -0.5], [0.5, 0.5]])
+    sides, ends = np.array([[-0.5, 0.0], [0.5, 0.0]]), np.array([[0.0, -0.5], [0.0, 0.5]])
+    released, told = sides + 0.02, Reruns(np.array([0.05, 0.05]), 0.01)
+    alike = measure.of_places(told, released, ends, sides, corners)
+    assert (alike["alike"], alike["found"], alike["places_held"]) == (1, 2, 2)
+    assert 0 < alike["excess"] < 0.01
+    narrow = corners * [0.9, 1.0]  # now above and below is better by more than can be left open
+    worse = measure.of_places(told, released, ends, sides * [0.9, 1.0], narrow)
+    assert (worse["alike"], worse["places_held"]) == (0, 0)
+    better = measure.of_places(told, sides * [0.9, 1.0], np.zeros((2, 2)), sides * [0.9, 1.0], narrow)
+    assert better["excess"] == 0  # private centres may beat those of ten runs: what is best is the better of both
+
+
+def test_a_bound_is_judged_where_it_is_told_and_a_small_one_is_tight_enough():
+    fit = {"excess": 0.0001, "alike": 1}
+    small = cells.excess([{**fit, "excess_bound": 0.005}] * 4)
+    assert (small["held"], small["told"], small["times"]) == (1, 1, 1)
+    assert cells.excess([{**fit, "excess_bound": 0.02}] * 4)["times"] == pytest.approx(4)
+    untold = cells.excess([{"excess": 5.0, "excess_bound": None, "alike": 0}] * 2)
+    assert (untold["held"], untold["told"], untold["times"]) == (None, 0, None)
 
 
 def test_a_difference_is_judged_by_what_both_sets_of_sites_truly_cost():

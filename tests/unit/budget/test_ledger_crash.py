@@ -5,6 +5,7 @@ import random
 import signal
 import time
 from fractions import Fraction
+from itertools import count
 
 import pytest
 
@@ -175,7 +176,7 @@ def test_crashes_at_random_moments(path):
     for trial in range(40):
 
         def work(say, trial=trial):
-            for number in range(1000):
+            for number in count():  # until it is killed, however late that is
                 fit(Ledger.open(path), f"key-{trial}-{number}", say)
 
         child, reader = in_child(work)

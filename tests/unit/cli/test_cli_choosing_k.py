@@ -51,6 +51,15 @@ def test_the_answer_as_data_and_as_a_picture(ask, tmp_path):
     assert (tmp_path / "elbow.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_what_is_found_alone_tells_its_distance_once(coreset, capsys, tmp_path):
+    """The table compares: of one set of centres it would tell the same distance once more, a little differently."""
+    main(["query", str(coreset), "-k", "4"])
+    assert "above the best" not in capsys.readouterr().out
+    (tmp_path / "one.csv").write_text("x0,x1\n0,0\n")
+    main(["query", str(coreset), "-k", "4", "--fixed", str(tmp_path / "one.csv")])
+    assert "above the best" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("more", "says"),
     [

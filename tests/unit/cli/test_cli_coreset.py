@@ -32,7 +32,7 @@ def same_noise(monkeypatch):
     """Totals, costs and centres are judged here: what the system would draw is the same in every run."""
     source = SeededSource(1)
     monkeypatch.setattr(OsSource, "words", lambda _, count, dtype: source.words(count, dtype))
-    for module in ("fit.request", "published.coreset.coreset"):
+    for module in ("fit.request", "published.coreset.coreset", "published.coreset.answers", "published.coreset.sites"):
         monkeypatch.setattr(f"covey.{module}.public_rng", lambda seed: public_rng(1 if seed is None else seed))
 
 

@@ -31,6 +31,7 @@ def test_the_table_has_a_column_for_each_error():
     assert "epsilon expected extra cost size error place error found" in words
     assert "tree" in words
     assert "What nobody can beat" in words
+    assert "at ε = 0.1 some constant times" in words  # Ω tells no number
     assert "8 of 10" in words
     assert "clusters that are found at all" in words
 

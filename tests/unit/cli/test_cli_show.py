@@ -19,6 +19,7 @@ from covey.cli.main import cli, main
 from covey.errors import CoveyError
 from covey.fit.fit import fit
 from covey.fit.slider import fit_levels
+from randomness import same_randomness
 
 BOX = Box(lon=(-74.1, -73.9), lat=(40.7, 40.9))
 
@@ -51,6 +52,8 @@ def here(made, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for file in made.iterdir():
         Path(file.name).write_bytes(file.read_bytes())
+    with same_randomness(1):  # whether ranges are found privately, and how many regions centres have, is judged here
+        yield
 
 
 def covey(*arguments: object) -> Result:

@@ -76,6 +76,8 @@ def test_other_columns_are_not(name):
 def test_what_a_release_shows_about_itself_is_warned_of():
     outside = messages(lambda: KMeans(1, bounds=(2, 3), random_state=0, epsilon=5).fit(ROWS))
     assert any("at an end of the range of x0, x1" in each for each in outside)
+    wide = messages(lambda: KMeans(1, bounds=(2, 3), random_state=0, epsilon=9).fit(np.zeros((2000, 12))))
+    assert any("x6, x7 and 4 more, where" in each for each in wide)
     noise = messages(lambda: KMeans(2, epsilon=0.001, bounds=(0, 1), random_state=0).fit(ROWS))
     assert any("may be only noise" in each for each in noise)
 

@@ -15,9 +15,9 @@ import pytest
 import covey
 from covey import KMeans, Ledger, ParameterError
 from covey.errors import BudgetError, CoveyError
-from covey.private.tables.base import Table
 from covey.published.profile.profile import Profile
 from covey.published.profile.words import show_profile
+from unread import Unread
 
 BOX = {"x": (0.0, 1.0), "y": (0.0, 1.0)}
 PRIVATE = {"columns": ["shop=private", "x"], "delta": 1e-6}
@@ -145,33 +145,15 @@ def test_people_are_capped_before_anything_is_looked_for(rows, release):
     assert "mine" in cells(release.profile(pd.concat([rows, mine]), **CLEAR))
 
 
-class Unread(Table):
-    """Rows that end the test when they are read."""
-
-    names, width = ("x", "y", "shop"), 3
-
-    def check_numeric(self, columns) -> None:
-        """Numbers all of them."""
-
-    def coded(self, columns) -> Unread:  # noqa: ARG002
-        return self
-
-    def pieces(self, columns):  # noqa: ARG002
-        raise AssertionError("rows were read")
-
-    def rows(self) -> int:
-        raise AssertionError("rows were counted")
-
-
 def test_epsilon_and_delta_are_charged_before_a_row_is_read(public, rows, tmp_path):
     book = Ledger.create(tmp_path / "city.ledger", dataset="trips", epsilon=2, delta=1e-5)
     ask = {**PRIVATE, "epsilon": 0.5, "ledger": book, "dataset": "trips"}
     with pytest.raises(AssertionError, match="rows were read"):
-        public.profile(Unread(), **ask)
+        public.profile(Unread("x", "y", "shop"), **ask)
     spent = book.datasets()["trips"].spent
     assert (float(spent.epsilon), float(spent.delta)) == (0.5, 1e-6)
     with pytest.raises(BudgetError):
-        public.profile(Unread(), **{**ask, "delta": 1e-4})
+        public.profile(Unread("x", "y", "shop"), **{**ask, "delta": 1e-4})
     keyed = {**ask, "ledger": book.with_key("monday")}
     first = public.profile(rows, **keyed)
     assert public.profile(rows, **keyed).to_json() == first.to_json()

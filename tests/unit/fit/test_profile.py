@@ -19,9 +19,9 @@ from covey import BudgetError, File, KMeans, Ledger, ParameterError
 from covey.budget.accounting.promise import Kind
 from covey.errors import CoveyError
 from covey.fit.profile import make_profile
-from covey.private.tables.base import Table
 from covey.public import Neighbours
 from covey.published.profile.profile import Profile
+from unread import Unread
 
 BOX = {"x": (0.0, 1.0), "y": (0.0, 1.0)}
 ASKED = ["mode=bike|car|7", "age=0:120:6", "hour(when)", "weekday(when)", "x"]
@@ -198,29 +198,11 @@ def test_a_profile_is_charged_once_and_its_key_returns_it_for_nothing(public, ro
         public.profile(rows, **{**ask, "epsilon": 0.7, "ledger": book})
 
 
-class Unread(Table):
-    """Rows that end the test when they are read."""
-
-    names, width = ("x", "y", "mode"), 3
-
-    def check_numeric(self, columns) -> None:
-        """Numbers all of them."""
-
-    def coded(self, columns) -> Unread:  # noqa: ARG002
-        return self
-
-    def pieces(self, columns):  # noqa: ARG002
-        raise AssertionError("rows were read")
-
-    def rows(self) -> int:
-        raise AssertionError("rows were counted")
-
-
 def test_nothing_is_read_where_the_ledger_refuses(public, book):
     with pytest.raises(BudgetError):
-        public.profile(Unread(), columns=["mode=bike"], epsilon=2, ledger=book, dataset="trips")
+        public.profile(Unread("x", "y", "mode"), columns=["mode=bike"], epsilon=2, ledger=book, dataset="trips")
     with pytest.raises(AssertionError, match="rows were read"):
-        public.profile(Unread(), columns=["mode=bike"], epsilon=0.5, ledger=book, dataset="trips")
+        public.profile(Unread("x", "y", "mode"), columns=["mode=bike"], epsilon=0.5, ledger=book, dataset="trips")
     assert float(book.datasets()["trips"].spent.epsilon) == 0.5  # charged before the reading that failed
 
 

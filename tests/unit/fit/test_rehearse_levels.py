@@ -6,8 +6,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from covey.fit.rehearse import level_again, rehearse_level
+from covey.fit.rehearse import level_again, rehearse_level, reruns
 from covey.fit.slider import fit_levels
+from covey.post.errors.mixture import fit_mixture
 from covey.post.errors.reruns import FARTHEST, RERUNS
 from covey.public import Box
 from covey.published.release import WeightedPoints
@@ -64,6 +65,26 @@ def test_reruns_have_the_noise_of_the_level(levels, monkeypatch):
     certificate.parameters["rows_per_person"] = 4
     level_again(certificate, 2, "k-means")(np.zeros((50, 2)), 2.0, 1)
     assert seen[2]["levels"] == [("most private", 0.05), ("detailed", 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("objective", "per_axis", "fine"), [("k-means", 32, True), ("k-means", 512, False), ("k-median", 32, False)]
+)
+def test_reruns_look_inside_boxes_only_where_that_matters(monkeypatch, objective, per_axis, fine):
+    """Most of their time: k-median never looks there, and in narrow boxes there is nothing to find."""
+    rng = np.random.default_rng(1)
+    rows = np.clip(np.repeat(MIDDLES, 2000, axis=0) + rng.normal(0, 0.1, (6000, 2)), -1, 1)
+    found, mixtures = fit_levels(rows, bounds=(-1, 1), levels=[("one", 100.0)], random_state=1, per_axis=per_axis), []
+
+    def watched(boxes, centres, **asked):
+        mixtures.append(1)
+        return fit_mixture(boxes, centres, **asked)
+
+    centres, _ = found.clusters(0, 3, objective=objective)
+    monkeypatch.setattr("covey.published.levels.levels.fit_mixture", watched)
+    certificate = found.release(0, 3, objective=objective).certificate
+    reruns(found.boxes(0), centres, objective, certificate)
+    assert bool(mixtures) == fine
 
 
 def test_a_level_that_was_published_with_its_coreset_is_rehearsed_by_its_reader(levels):

@@ -15,12 +15,14 @@ from covey.noise import (
     DiscreteLaplace,
     Exponential,
     OsSource,
+    RadialLaplace,
     SeededSource,
     ThresholdedLaplace,
 )
 from covey.noise.coins import exp_bounds
 from covey.noise.gaussian import discrete_gaussian
 from covey.noise.laplace import discrete_laplace
+from covey.noise.radial import radial_laplace
 from covey.noise.selection import pick
 from covey.noise.threshold import smallest_threshold
 
@@ -30,6 +32,7 @@ EPSILON, DELTA = Fraction(1, 3), Fraction(1, 10**6)
 
 def test_events():
     assert DiscreteLaplace(EPSILON).event() == Pure(EPSILON)
+    assert RadialLaplace(EPSILON).event() == Pure(EPSILON)
     assert Exponential(EPSILON).event() == Pure(EPSILON)
     assert DiscreteGaussian(Fraction(5, 2)).event() == Gaussian(Fraction(5, 2))
     assert ThresholdedLaplace(EPSILON, DELTA).event() == Approximate(EPSILON, DELTA)
@@ -41,6 +44,24 @@ def test_laplace_noise_has_the_scale_of_the_l1_sensitivity():
     noisy = DiscreteLaplace(EPSILON).add(exact, sensitivity, SeededSource(1))
     noise = discrete_laplace((2, 3), inverse_scale=Fraction(1, 36), source=SeededSource(1))
     assert np.array_equal(noisy, exact + noise)
+
+
+def test_noise_by_length_has_the_rate_of_the_blocks():
+    sensitivity = Sensitivity(l1=12, l2_squared=50, linf=7, coordinates=3, block=3, l2_by_block=9)
+    exact = np.arange(6)
+    noisy = RadialLaplace(EPSILON).add(exact, sensitivity, SeededSource(1))
+    noise = radial_laplace(2, 3, rate=Fraction(1, 27), source=SeededSource(1))
+    assert np.array_equal(noisy, exact + noise.reshape(-1))
+    assert Sensitivity(l1=12, l2_squared=50, linf=7, coordinates=3).l2_by_block == 12
+
+
+def test_noise_by_length_that_cannot_be_drawn_is_refused_before_it_is_paid():
+    RadialLaplace(EPSILON).check(ONE)
+    wide = Sensitivity(l1=2**40, l2_squared=2**80, linf=2**40, coordinates=1)
+    long = Sensitivity(l1=1, l2_squared=1, linf=1, coordinates=1, block=2**10 + 1, l2_by_block=1)
+    for sensitivity in (wide, long):
+        with pytest.raises(ParameterError):
+            RadialLaplace(EPSILON).check(sensitivity)
 
 
 def test_gaussian_noise_has_the_variance_of_the_l2_sensitivity():
@@ -68,7 +89,10 @@ def test_coarse_units_are_refused_for_gaussian_noise():
         mechanism.add(np.zeros(5, dtype=np.int64), coarse, OsSource())
 
 
-@pytest.mark.parametrize("mechanism", [DiscreteLaplace(Fraction(1, 2**54)), DiscreteGaussian(Fraction(2**44))])
+@pytest.mark.parametrize(
+    "mechanism",
+    [DiscreteLaplace(Fraction(1, 2**54)), RadialLaplace(Fraction(1, 2**36)), DiscreteGaussian(Fraction(2**44))],
+)
 def test_sums_wrap_around_modulo_two_to_the_64(mechanism):
     """Wrapping is post-processing; clipping the noise, or raising, would not be."""
     ends = np.array([np.iinfo(np.int64).max, np.iinfo(np.int64).min] * 50)
@@ -87,7 +111,7 @@ def test_integers_of_any_size_are_welcome(dtype):
 
 @pytest.mark.parametrize("exact", [[1.0], [True], ["1"], np.array([1], dtype=np.uint64), np.array([1], dtype=object)])
 def test_everything_else_is_refused_by_its_type(exact):
-    for mechanism in (DiscreteLaplace(EPSILON), DiscreteGaussian(Fraction(2**20))):
+    for mechanism in (DiscreteLaplace(EPSILON), RadialLaplace(EPSILON), DiscreteGaussian(Fraction(2**20))):
         with pytest.raises(TypeError, match="integers only"):
             mechanism.add(exact, ONE, OsSource())
     with pytest.raises(TypeError, match="integers only"):
@@ -103,12 +127,14 @@ def test_a_single_number_and_an_empty_statistic():
 def test_the_exact_statistic_is_not_written_to():
     exact = np.zeros(10, dtype=np.int64)
     DiscreteLaplace(Fraction(1, 100)).add(exact, ONE, OsSource())
+    RadialLaplace(Fraction(1, 100)).add(exact, ONE, OsSource())
     DiscreteGaussian(Fraction(2**20)).add(exact, ONE, OsSource())
     assert not exact.any()
 
 
 MAKERS = {
     DiscreteLaplace: {"epsilon": EPSILON},
+    RadialLaplace: {"epsilon": EPSILON},
     DiscreteGaussian: {"multiplier": EPSILON},
     Exponential: {"epsilon": EPSILON},
     ThresholdedLaplace: {"epsilon": EPSILON, "delta": DELTA},

@@ -7,7 +7,9 @@ the test that is named for it.
 from __future__ import annotations
 
 import ast
+import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -17,7 +19,7 @@ import pytest
 import covey
 from covey.audit.draws import record_calls
 from covey.events import Sensitivity
-from covey.noise import chain, cover, gaussian
+from covey.noise import chain, cover, gaussian, radial
 from covey.noise.averages import CANDIDATES, QUARTILES, UNITS, ClampedAverages
 from covey.noise.chain import ChainedLaplace
 from covey.noise.cover import CoverPicks
@@ -27,6 +29,7 @@ from covey.noise.mechanisms import (
     DiscreteGaussian,
     DiscreteLaplace,
     Exponential,
+    RadialLaplace,
     ThresholdedLaplace,
 )
 from covey.noise.noisy_average import FINE, NoisyAverages
@@ -38,7 +41,17 @@ from covey.private.tables.frames import ArrayTable
 from covey.public import Neighbours
 
 SOURCE = Path(covey.__file__).parent
-SAMPLERS = {"discrete_laplace", "discrete_gaussian", "pick", "gaps", "kept", "choose", "flip", "below"}
+SAMPLERS = {
+    "discrete_laplace",
+    "discrete_gaussian",
+    "radial_laplace",
+    "pick",
+    "gaps",
+    "kept",
+    "choose",
+    "flip",
+    "below",
+}
 SITES = {  # module and function, sampler: where it is observed
     ("noise.averages:ClampedAverages.average", "discrete_laplace"): "test_clamped_averages",
     ("noise.averages:ClampedAverages.ranges", "pick"): "test_clamped_averages",
@@ -58,9 +71,12 @@ SITES = {  # module and function, sampler: where it is observed
     ("noise.mechanisms:DiscreteGaussian.add", "discrete_gaussian"): "test_plain_mechanisms",
     ("noise.mechanisms:DiscreteLaplace.add", "discrete_laplace"): "test_plain_mechanisms",
     ("noise.mechanisms:Exponential.pick", "pick"): "test_plain_mechanisms",
+    ("noise.mechanisms:RadialLaplace.add", "radial_laplace"): "test_plain_mechanisms",
     ("noise.mechanisms:ThresholdedLaplace.add_by_key", "discrete_laplace"): "test_plain_mechanisms",
     ("noise.noisy_average:NoisyAverages.add", "discrete_gaussian"): "test_noisy_averages",
     ("noise.noisy_average:NoisyAverages.add", "discrete_laplace"): "test_noisy_averages",
+    ("noise.radial:_accepted", "below"): "test_radial.py::test_proposed_and_kept_is_the_law_exactly",
+    ("noise.radial:radial_laplace", "discrete_gaussian"): "test_proposals_for_noise_by_length",
     ("noise.tree:PrivTree.splits", "discrete_laplace"): "test_the_splits_of_a_tree",
     ("private.covers:Coverage.pick", "below"): "../algorithms/test_max_cover.py::test_uniform_whole_numbers",
     ("private.narrowed.sample:SampledTable.poisson", "kept"): "test_samples",
@@ -116,12 +132,19 @@ def test_plain_mechanisms():
         DiscreteGaussian(Fraction(2**14)).add(four, WIDE, SeededSource(1))
         Exponential(THIRD).pick(four, WIDE, SeededSource(1))
         ThresholdedLaplace(THIRD, DELTA).add_by_key(four, four + 1, WIDE, SeededSource(1))
+        RadialLaplace(THIRD).add(four, replace(WIDE, block=2, l2_by_block=9), SeededSource(1))
+        RadialLaplace(THIRD).add(four, WIDE, SeededSource(1))
+        RadialLaplace(Fraction(10**9)).add(four, WIDE, SeededSource(1))
     assert [(call.sampler, call.rate) for call in calls] == [
         ("discrete_laplace", Fraction(1, 3 * 12)),
         ("discrete_gaussian", Fraction(2**28 * 50)),
         ("pick", Fraction(1, 3 * 2 * 7)),
         ("discrete_laplace", Fraction(1, 3 * 12)),
+        ("radial_laplace", Fraction(1, 3 * 9)),
+        ("radial_laplace", Fraction(1, 3 * 12)),  # without blocks, numbers by themselves
+        ("radial_laplace", Fraction(4)),  # no less noise than that
     ]
+    assert [call.given for call in calls[-3:]] == [(2, 2), (4, 1), (4, 1)]
 
 
 @pytest.mark.parametrize("columns", [1, 3])
@@ -210,6 +233,21 @@ def test_proposals_for_gaussian_noise(variance, monkeypatch):
     monkeypatch.setattr(gaussian, "discrete_laplace", proposed)
     discrete_gaussian(5, variance=variance, source=SeededSource(1))
     assert set(asked) == {Fraction(1, math.isqrt(int(variance)) + 1)}
+
+
+def test_proposals_for_noise_by_length(monkeypatch):
+    """Variances j²/rate², for the j that were drawn for them."""
+    asked, spreads = [], itertools.chain([3, 1, 3], itertools.cycle([1, 2, 3]))
+
+    def proposed(shape, *, variance, source):
+        asked.append((shape, variance))
+        return discrete_gaussian(shape, variance=variance, source=source)
+
+    monkeypatch.setattr(radial, "discrete_gaussian", proposed)
+    monkeypatch.setattr(radial, "_spread", lambda *_: next(spreads))
+    radial.radial_laplace(3, 4, rate=Fraction(2, 7), source=SeededSource(1))
+    assert asked[:2] == [((1, 4), Fraction(49, 4)), ((2, 4), Fraction(9 * 49, 4))]
+    assert all(variance == Fraction(49, 4) * math.isqrt(int(variance * 4 / 49)) ** 2 for _, variance in asked)
 
 
 @pytest.mark.parametrize("rate", [Fraction(1, 100), Fraction(1, 2), Fraction(3)])

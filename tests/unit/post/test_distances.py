@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from covey.errors import ParameterError
-from covey.post.distances import cost, nearest
+from covey.post.distances import cost, nearest, nearest_with_squares, squared_lengths
 
 
 def plain_squares(points, centres):
@@ -64,3 +64,15 @@ def test_no_points():
 def test_wrong_arguments_are_named(points, weights, centres, objective):
     with pytest.raises(ParameterError):
         cost(points, weights, centres, objective)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 7, 8, 20])
+def test_squared_lengths_are_sums_along_rows_to_the_bit(columns):
+    rows = np.random.default_rng(columns).normal(size=(5_000, columns)) * 10.0 ** np.arange(columns)[::-1]
+    plain = np.square(rows).sum(axis=1)
+    assert (squared_lengths(rows) == plain).all()
+    assert columns > 7 or (squared_lengths(np.asfortranarray(rows)) == plain).all()
+    centres = rows[[3, 3, 9, 17]]
+    label, squares = nearest_with_squares(rows, centres)
+    assert (label == nearest(rows, centres)).all()
+    assert (squares == np.square(rows - centres[label]).sum(axis=1)).all()

@@ -236,3 +236,11 @@ def test_bad_arguments_are_named(change, named):
     good = {"points": [[0.0, 0.0]], "weights": [1.0], "k": 1, **SQUARE, "starts": [[[0.0, 0.0]]]}
     with pytest.raises(ParameterError, match=named):
         weighted_kmedian(**{**good, **change})
+
+
+@pytest.mark.parametrize("k", [1, 2, 7, 47, 48, 60])
+def test_the_nearest_centre_is_that_of_the_two_nearest_where_distances_are_equal_too(k):
+    rng = np.random.default_rng(k)
+    cells = Cells.of_points(np.rint(rng.normal(size=(9_000, 2)) * 8) / 16, rng.normal(size=9_000))  # many ties
+    centres = cells.positions[:, rng.choice(9_000, k)].T  # some of them equal
+    assert (cells.nearest(centres) == cells.two_nearest(centres)[0]).all()

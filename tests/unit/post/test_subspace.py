@@ -19,6 +19,7 @@ from covey.post.subspace import (
     rows_in_boxes,
     shrunk_steps,
     smooth_columns,
+    spanned,
     widest_columns,
 )
 
@@ -27,6 +28,19 @@ RADII = 16.0 * 2.0 ** (-np.arange(40) / 4)[::-1]
 
 def by_distance(distances: np.ndarray) -> np.ndarray:
     return np.bincount(np.searchsorted(RADII, distances), minlength=len(RADII) + 1).astype(float)
+
+
+def test_a_span_holds_its_directions_whatever_they_are():
+    rng = np.random.default_rng(5)
+    axes = np.linalg.qr(rng.normal(size=(30, 4)))[0]
+    others = rng.normal(size=(30, 6))
+    others[:, 2], others[:, 3], others[:, 4] = 0.0, others[:, 1], axes[:, 0]  # nothing, twice the same, and known
+    found = spanned(axes, others)
+    assert found.shape == (30, 10)
+    np.testing.assert_allclose(found.T @ found, np.eye(10), atol=1e-12)
+    for table in (axes, others):
+        np.testing.assert_allclose(found @ (found.T @ table), table, atol=1e-12)
+    assert (spanned(axes[:10], others[:10]) == np.eye(10)).all()
 
 
 # --- spreads ----------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from covey import Box
 from covey.private.engines.memory import MemoryEngine
 from covey.private.lattice import to_lattice
 from covey.private.narrowed import cap as people
-from covey.private.narrowed.cap import CappedTable, Group, PeopleCount, Ranked
+from covey.private.narrowed.cap import CappedTable, Group, PeopleCount, Ranked, ascending
 from covey.private.narrowed.names import Names
 from covey.private.tables.frames import open_table
 from covey.public import resolve_bounds
@@ -133,3 +133,23 @@ def test_rows_outside_are_kept_by_their_values_and_never_by_their_order():
         found.add(tuple(MemoryEngine(table, DOMAIN).total(InsideOutside(DOMAIN)).tolist()))
     assert len(found) == 1
     assert sum(found.pop()) == 4
+
+
+@pytest.mark.parametrize("bits", [64, 30, 8, 0])
+@pytest.mark.parametrize("most_wrong", [0, 2**10])
+def test_hashes_are_put_into_the_stable_order_of_argsort_whatever_they_are(monkeypatch, bits, most_wrong):
+    monkeypatch.setattr("covey.private.narrowed.cap.MOST_WRONG", most_wrong)
+    rng = np.random.default_rng(bits)
+    for size in (0, 1, 2, 1000):
+        words = rng.integers(0, 2**64, size=size, dtype=np.uint64, endpoint=False) >> np.uint64(64 - max(bits, 1))
+        words[size // 2 :] = words[: size - size // 2]
+        assert ascending(words).tolist() == np.argsort(words, kind="stable").tolist()
+
+
+def test_pairs_whose_first_ranks_are_equal_by_accident_stay_apart():
+    same = np.zeros(6, dtype=np.uint64)
+    low = np.array([1, 2, 1, 2, 1, 3], dtype=np.uint64)
+    group = Group(low, same, same, same, same, np.ones(6, dtype=np.int64), np.arange(6.0)[None]).merged()
+    assert dict(zip(group.low.tolist(), group.copies.tolist(), strict=True)) == {1: 3, 2: 2, 3: 1}
+    ranked = Ranked(low, same, same, np.arange(6, dtype=np.uint64)[::-1], same, np.arange(6.0)[None])
+    assert ranked.smallest(1, None).values.tolist() == [[4.0, 3.0, 5.0]]

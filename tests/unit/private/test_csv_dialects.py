@@ -81,6 +81,12 @@ def test_what_was_declared_is_stronger_than_the_header(save):
     assert open_file(File(save("a;b\n1\n"), delimiter=",")).names == ("a;b",)
 
 
+def test_no_cell_of_a_file_that_is_no_text_becomes_a_name(save):
+    with pytest.raises(DataError, match="is no text") as refusal:
+        open_file(save(b"PAR1\x15,\x00\x00\x00Ann Smith\n1,2\n"))
+    assert "Ann" not in str(refusal.value)
+
+
 @pytest.mark.parametrize("first", ["12.5;47.3", "12,5;47,3", "12\t47", "12.5|47.3", '"12,5";"47,3"'])
 def test_a_first_row_is_not_taken_for_names_whatever_stands_between_cells(save, first):
     for told in ({}, {"delimiter": ";"}, {"delimiter": "tab"}, {"decimal": ","}):

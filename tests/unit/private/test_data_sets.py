@@ -21,7 +21,7 @@ from covey import Box, Ledger
 from covey.errors import DataError, NotNumericError, ParameterError
 from covey.fit.fit import fit
 from covey.noise.source import SeededSource
-from covey.private.engines.threads import in_order
+from covey.post.threads import in_order
 from covey.private.narrowed.sample import SampledTable
 from covey.private.tables import arrow as arrow_files
 from covey.private.tables.files import open_file

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from test_data_sets import write
 
 from covey.errors import ParameterError
-from covey.private.engines.threads import in_order
+from covey.post.threads import in_order
 from covey.private.narrowed.sample import SampledTable
 from covey.private.tables.frames import open_table
 from covey.private.tables.ids import arrow_ids

@@ -19,10 +19,10 @@ from covey.private.engines.streaming import StreamEngine
 from covey.private.tables.frames import open_table
 from covey.private.trees import grow
 from covey.public import Neighbours, resolve_bounds
-from covey.queries.counts import CellCounts, Count
+from covey.queries.counts import CellCounts, Count, InsideOutside
 from covey.queries.grid import Grid
 from covey.queries.projection import Projection
-from covey.queries.tree import Nodes, Tree, TreeLeaves
+from covey.queries.tree import Nodes, Tree, TreeLeaves, TreeNodes
 
 BOX = Box(x=(-1, 1), y=(-1, 1))
 DOMAIN = resolve_bounds(BOX, names=("x", "y", "who"), width=3)
@@ -68,6 +68,58 @@ def test_a_pass_that_broke_off_leaves_no_trace(most, bad, tmp_path, monkeypatch)
     for _ in range(3):
         assert engine.total(CELLS).tolist() == truth
         assert engine.total(Count(DOMAIN)).tolist() == [160]
+
+
+@pytest.mark.parametrize("most", [0, 50, 200, 10**6])
+@pytest.mark.parametrize("bad", [-1, 0, 3, 7])
+def test_the_first_reading_counts_for_the_tree_that_is_expected(most, bad, tmp_path, monkeypatch):
+    monkeypatch.setattr(streaming, "KEPT_VALUES", most)
+    monkeypatch.setattr("covey.private.engines.rows.RowEngine.nodes_at_once", 2**8)
+    rows = np.random.default_rng(1).uniform(-1, 1, (2, 8, 20))
+    for i in range(8):
+        pq.write_table(pa.table({"x": rows[0, i], "y": rows[1, i]}), tmp_path / f"{i}.parquet")
+    tree, root = Tree(DOMAIN, axes_per_split=2), np.zeros(1, dtype=np.int64)
+    engine = StreamEngine(Stumbling(open_table(tmp_path), bad), DOMAIN)
+    engine.expect(tree)
+    if bad >= 0:
+        with pytest.raises(DataError, match="broke off"):
+            engine.total(InsideOutside(DOMAIN))
+    assert engine.total(InsideOutside(DOMAIN)).tolist() == [160, 0]
+    passes = []
+    monkeypatch.setattr(engine, "_units", lambda: passes.append(1) or StreamEngine._units(engine))
+    expected = TreeNodes.under(tree, nodes=root, depth=0, most=2**8)
+    others = [TreeNodes(tree, nodes=root, depth=0, levels=3), TreeNodes(Tree(DOMAIN), nodes=root, depth=0, levels=4)]
+    for query in (expected, *others):
+        keys, counts = MemoryEngine(open_table(tmp_path), DOMAIN).totals_by_key(query)
+        found = engine.totals_by_key(query)
+        assert found[0].tolist() == keys.tolist()
+        assert found[1].tolist() == counts.tolist()
+    assert len(passes) == (2 if most < 320 else 3)
+
+
+@pytest.mark.parametrize("when", ["late", "in the counting"])
+def test_a_tree_that_was_not_counted_in_full_is_counted_again(when, tmp_path, monkeypatch):
+    monkeypatch.setattr(streaming, "KEPT_VALUES", 0)
+    monkeypatch.setattr("covey.private.engines.rows.RowEngine.nodes_at_once", 2**8)
+    for i in range(8):
+        pq.write_table(pa.table(dict.fromkeys("xy", np.full(20, i / 8))), tmp_path / f"{i}.parquet")
+    tree, root = Tree(DOMAIN, axes_per_split=2), np.zeros(1, dtype=np.int64)
+    engine = StreamEngine(Stumbling(open_table(tmp_path), 5 if when == "late" else -1), DOMAIN)
+    if when == "late":
+        with pytest.raises(DataError, match="broke off"):
+            engine.total(CELLS)
+        engine.expect(tree)
+    else:
+        engine.expect(tree)
+        with monkeypatch.context() as patched:
+            patched.setattr(StreamEngine, "_count_keys", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+            with pytest.raises(KeyboardInterrupt):
+                engine.total(CELLS)
+    assert engine.total(CELLS).sum() == 160
+    query = TreeNodes.under(tree, nodes=root, depth=0, most=2**8)
+    keys, counts = MemoryEngine(open_table(tmp_path), DOMAIN).totals_by_key(query)
+    found = engine.totals_by_key(query)
+    assert (found[0].tolist(), found[1].tolist()) == (keys.tolist(), counts.tolist())
 
 
 def test_a_file_that_changes_after_all_of_it_was_kept_ends_the_fit_all_the_same(tmp_path):

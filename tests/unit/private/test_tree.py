@@ -277,8 +277,26 @@ def test_an_engine_that_streams_gives_the_same_tree_in_more_passes():
             assert (engine.passes > 1) == (most > 5 or (most > 0 and size < 2**10))
             leaves = TreeLeaves(tree, grown(rows, tree, mechanism, engine=engine))
             fresh = MemoryEngine(ArrayTable(rows), tree.domain).total(leaves)
-            assert engine._leaves is None or engine._leaves[1].tolist() == fresh.tolist()
+            assert engine._leaves is None or engine._leaves[-1].tolist() == fresh.tolist()
             assert engine.total(leaves).tolist() == fresh.tolist()
+
+
+@pytest.mark.parametrize("sorted_below", [-1, 1500, 10**6])
+def test_many_rows_in_memory_give_the_same_tree_from_lists_and_what_is_left_sorted(monkeypatch, sorted_below):
+    rng = np.random.default_rng(3)
+    rows = np.concatenate([rng.normal(0.3, 1e-4, (2000, 2)), rng.uniform(-1, 1, (2000, 2))])
+    tree, mechanism = Tree(box(2), axes_per_split=2), PrivTree(ONE, 4)
+    expected = pairs(grown(rows, tree, mechanism))
+    monkeypatch.setattr("covey.private.engines.memory.SORTED_ROWS", 100)
+    monkeypatch.setattr("covey.private.engines.memory.LISTED", 2**6)
+    monkeypatch.setattr("covey.private.trees.SORTED_ROWS", sorted_below)
+    engine = MemoryEngine(ArrayTable(rows), tree.domain)
+    asked = []
+    monkeypatch.setattr(
+        engine, "sorted_keys", lambda query: asked.append(query) or MemoryEngine.sorted_keys(engine, query)
+    )
+    assert pairs(grown(rows, tree, mechanism, engine=engine)) == expected
+    assert [query.depth > 0 for query in asked] == ([True] if sorted_below > 0 else [])
 
 
 def test_nodes_below_given_ones_and_the_rest():
@@ -290,6 +308,16 @@ def test_nodes_below_given_ones_and_the_rest():
     assert query.size == 9
     assert sorted(query.keys(rows).tolist()) == sorted(expected)
     assert query.sensitivity(ADD).l1 == 1
+
+
+def test_leaves_of_the_deepest_level_are_counted_while_the_tree_grows():
+    """Their rows decide nothing, but are asked for next: another pass over all rows would be for them alone."""
+    tree, rows = Tree(box(2), axes_per_split=2), np.full((10**3, 2), 0.3)
+    engine = MemoryEngine(ArrayTable(rows), tree.domain)
+    leaves = TreeLeaves(tree, grown(rows, tree, PrivTree(ONE, 4), engine=engine))
+    assert leaves.leaves.depths.max() == tree.most_depth
+    assert engine._leaves is not None
+    assert engine.total(leaves).tolist() == MemoryEngine(ArrayTable(rows), tree.domain).total(leaves).tolist()
 
 
 def test_equal_rows_stop_at_the_most_depth():

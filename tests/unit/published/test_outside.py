@@ -90,7 +90,7 @@ def plain(certificate) -> dict[str, object]:
 
 def test_it_reads_as_a_sentence(capsys):
     assert str(Share(0.012, 0.009, 0.015)) == (
-        "About 1.2% of rows were outside the bounds (0.9% to 1.5%; 9 times in 10)."
+        "About 1.2% of rows were outside the bounds or lacked a number (0.9% to 1.5%; 9 times in 10)."
     )
     assert [percent(each) for each in (0.0, 0.000123, 0.5, 1.0)] == ["0%", "0.012%", "50%", "100%"]
     release = released()

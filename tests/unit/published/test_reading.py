@@ -50,7 +50,7 @@ def test_files_that_are_none_are_refused_with_what_they_are(release, tmp_path):
     coreset = json.loads(to_json(Coreset.of(release)))
     box = {"type": "box", "lower": [-75, 40], "upper": [-73, 41]}
     for content, words in (
-        (b"", "no file that Covey publishes"),
+        (b"", "no file that Covey publishes, a release, a coreset or levels, or it is damaged"),
         (b"\xff\xfe\x00", "no file that Covey publishes"),
         (b"[" * 100_000, "no file that Covey publishes"),
         (b"{}", "JSON, but not"),

@@ -100,6 +100,8 @@ def test_the_statement_says_what_is_hidden():
     assert "not protected: it is treated as public" in replaced
     assert "delta" not in certificate().statement
     assert "delta = 1e-06" in certificate(delta=1e-6).statement
+    beyond = "the chance of any set of results changes by a factor of at most 2.72, and beyond that by at most 1e-06."
+    assert beyond in certificate(delta=1e-6).statement  # "but for a chance of delta" is not true of Gaussian noise
     assert "nobody has counted" in certificate().statement
     assert "nobody has counted" not in certificate(receipt="ab").statement
     assert "SEEDED" not in certificate().statement

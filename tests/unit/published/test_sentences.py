@@ -165,6 +165,12 @@ def test_an_excess_is_never_said_without_its_condition(excess, words):
     assert excess_words(excess) == f"Up to {words} worse than without privacy, if no cluster was missed"
 
 
+def test_where_reruns_bound_no_excess_that_is_said(release):
+    errors = msgspec.structs.replace(release.errors, excess=None)
+    lines = msgspec.structs.replace(release, errors=errors).words
+    assert "How much worse than without privacy cannot be told at this level of privacy." in lines
+
+
 def test_places_in_metres_on_a_map_and_in_units_elsewhere(release):
     assert places_in_words(release) == ["probably within 560 m", NOWHERE]
     elsewhere = msgspec.structs.replace(release, columns=["x", "y"])

@@ -8,12 +8,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from covey.audit.likelihood import by_block
 from covey.errors import ParameterError
 from covey.noise.mechanisms import DiscreteGaussian, DiscreteLaplace
 from covey.noise.source import SeededSource
 from covey.public import Domain, Neighbours, resolve_bounds
 from covey.queries.clipping import Clip, farthest
-from covey.queries.moments import MeanSums, SecondMoments, Variances
+from covey.queries.moments import MeanAndCount, MeanSums, SecondMoments, Variances
 from covey.queries.norms import NormCounts
 from covey.queries.projection import Projection
 from covey.queries.residuals import ResidualSums
@@ -33,13 +34,16 @@ def total(query, *rows) -> np.ndarray:
     return out.astype(object)  # Python's integers: squares do not overflow
 
 
-def assert_reaches(change, bound, *, l1: float = 0.0, l2: float = 0.0, linf: float = 0.0, coordinates: int = 0) -> None:
+def assert_reaches(
+    change, bound, *, l1: float = 0.0, l2: float = 0.0, linf: float = 0.0, coordinates: int = 0, blocks: float = 0.0
+) -> None:
     """The change keeps to the bound, and reaches these shares of it."""
     sizes = [abs(int(c)) for c in change]
     assert l1 * bound.l1 <= sum(sizes) <= bound.l1
     assert l2**2 * bound.l2_squared <= sum(s * s for s in sizes) <= bound.l2_squared
     assert linf * bound.linf <= max(sizes) <= bound.linf
     assert coordinates <= sum(s > 0 for s in sizes) <= bound.coordinates
+    assert blocks * bound.l2_by_block <= by_block(sizes, [0] * len(sizes), bound.block) <= bound.l2_by_block
 
 
 def axis(d: int, j: int, length: int) -> np.ndarray:
@@ -54,12 +58,31 @@ def test_sums_attain_their_bounds(d):
     limit, end, corner = domain.limit, axis(d, 0, domain.limit), np.full(d, domain.limit)
     l2, l1 = MeanSums(domain, np.zeros(d), limit), MeanSums(domain, np.zeros(d), limit, norm="l1")
     for query in (l2, l1):
-        assert_reaches(total(query, end), query.sensitivity(ADD), l2=1, linf=1)
-        assert_reaches(total(query, end) - total(query, -end), query.sensitivity(REPLACE), l2=1, linf=1)
+        assert_reaches(total(query, end), query.sensitivity(ADD), l2=1, linf=1, blocks=1)
+        assert_reaches(total(query, end) - total(query, -end), query.sensitivity(REPLACE), l2=1, linf=1, blocks=1)
         assert_reaches(total(query, corner), query.sensitivity(ADD), l1=0.999, coordinates=d)
         assert_reaches(total(query, corner) - total(query, -corner), query.sensitivity(REPLACE), l1=0.999)
     assert l1.sensitivity(ADD).l1 == l1.clip.unit_limit  # no √d
     assert l2.sensitivity(ADD).l2_squared == 2**48
+
+
+@pytest.mark.parametrize("unit_limit", [2**24, 1000, 1])
+@pytest.mark.parametrize("d", [1, 2, 6, 50])
+def test_sums_with_the_number_of_rows_attain_their_bounds(d, unit_limit):
+    """One row moves the sums by their radius and the number by 3/8 of that, at once and in one vector."""
+    domain = domain_of(d)
+    limit, end = domain.limit, axis(d, 0, domain.limit)
+    query = MeanAndCount(domain, np.zeros(d), limit, unit_limit=unit_limit)
+    added, bound = total(query, end), query.sensitivity(ADD)
+    assert_reaches(added, bound, l2=1, linf=1, blocks=1 - 1e-3 if unit_limit > 1 else 0.7)
+    assert_reaches(total(query, np.full(d, limit)), bound, l1=0.99 if unit_limit > 1 else 0, coordinates=1)
+    assert_reaches(added - total(query, -end), query.sensitivity(REPLACE), l2=1, linf=1, blocks=1)
+    assert (query.size, bound.block) == (d + 1, d + 1)
+    assert bound.l2_squared == unit_limit**2 + query.row**2
+    several = total(query, end, end, -end)
+    assert query.count(several) == 3
+    assert query.shift(several) == pytest.approx(end)
+    assert query.row == max(1, 3 * unit_limit // 8)
 
 
 @pytest.mark.parametrize("d", [2, 3, 6, 50])
@@ -106,14 +129,19 @@ def test_residuals_attain_their_bounds(d, norm, with_counts):
     near, far = axis(d, 0, domain.limit // 2), axis(d, 0, -(domain.limit // 2))
     query = ResidualSums(domain, [near, far], [100, 7], norm=norm, with_counts=with_counts)
     ends = [near + axis(d, 0, 100), near - axis(d, 0, 100), near + 5000, far - 5000]
-    assert_reaches(total(query, ends[0]), query.sensitivity(ADD), l2=1, linf=1)
+    assert_reaches(total(query, ends[0]), query.sensitivity(ADD), l2=1, linf=1, blocks=1 - 1e-6)
     assert_reaches(total(query, ends[3]), query.sensitivity(ADD), l1=0.999, coordinates=d + with_counts)
     within, across = total(query, ends[0]) - total(query, ends[1]), total(query, ends[2]) - total(query, ends[3])
     bound = query.sensitivity(REPLACE)
     assert_reaches(within, bound, l2=1, linf=1)
     assert_reaches(across, bound, l1=0.999, coordinates=bound.coordinates)
+    apart = total(query, ends[0]) - total(query, far + axis(d, 0, 7))
+    assert_reaches(apart, bound, blocks=1 - 1e-6)  # two lengths, one after the other: more than the length of both
+    assert (bound.block, query.sensitivity(ADD).block) == (d + with_counts, d + with_counts)
     alone = ResidualSums(domain, [near], 100, norm=norm, with_counts=with_counts)
-    assert_reaches(total(alone, ends[0]) - total(alone, ends[1]), alone.sensitivity(REPLACE), l2=1, coordinates=1)
+    assert_reaches(
+        total(alone, ends[0]) - total(alone, ends[1]), alone.sensitivity(REPLACE), l2=1, coordinates=1, blocks=1
+    )
 
 
 def test_counts_by_distance_attain_their_bounds():

@@ -21,7 +21,7 @@ TEXT = "Covert-Quail-7391"
 FORMS = {
     "longitude": re.compile(r"73\.987654"),
     "latitude": re.compile(r"40\.765432"),
-    "exact count": re.compile(rf"(?<![0-9a-f.]){ROWS}(?![0-9a-f])"),
+    "exact count": re.compile(rf"(?<![0-9a-f.]){ROWS}(?![0-9a-f])(?!\.0*[1-9])"),
     "text": re.compile(TEXT),
 }
 
@@ -41,7 +41,7 @@ def test_the_search_can_find():
     assert traces(json.dumps(rows().tolist())) == ["longitude", "latitude"]
     assert traces('{"rows": 1237}') == traces('{"rows": 1237.0}') == ["exact count"]
     assert traces(f"at {TEXT}") == ["text"]
-    assert traces('{"id": "a1237f", "size": 1236, "x": 0.1237}') == []
+    assert traces('{"id": "a1237f", "size": 1236, "x": 0.1237, "y": 1237.7}') == []
 
 
 CHANCY = ("api/releases", "api/levels", "api/publi", "api/alternatives", "api/sites")

@@ -103,11 +103,13 @@ def test_a_link_opens_once_and_leaves_no_token_in_the_address(small, browser):
     link = small.settings.new_link()
     client, opened = browser(link)
     cookie = opened.headers["set-cookie"]
-    room = re.search(r'url=(/studio-[0-9a-f]{16}/)"', opened.text).group(1)
+    room, key = re.search(r'data-key="([\w-]{32})" data-room="(/studio-[0-9a-f]{16}/)"', opened.text).group(2, 1)
     assert re.fullmatch(rf"covey-studio=[\w-]{{32}}; Path={room}; HttpOnly; SameSite=Strict", cookie)
     assert_safe(opened)
     assert client.get(room).status_code == 200
-    assert client.get(f"{room}api/state").json()["data"]["name"] == "town"
+    assert client.get(f"{room}js/enter.js").status_code == 200
+    told = client.get(f"{room}api/state", headers={"X-Covey-Studio": key})
+    assert told.json()["data"]["name"] == "town"
     assert client.get(room).status_code == 200, "and again, after a reload or in another tab"
     for visitor in (None, client):
         _, again = browser(link, visitor)
@@ -118,6 +120,7 @@ def test_a_link_opens_once_and_leaves_no_token_in_the_address(small, browser):
     stranger, _ = browser("/")
     refused(stranger.get(f"{room}api/state"), 403, "token")
     assert small.settings.token not in room + cookie + opened.text
+    assert key not in cookie
 
 
 def test_only_a_visit_uses_up_a_link(small, browser):
@@ -139,7 +142,7 @@ def test_only_a_visit_uses_up_a_link(small, browser):
 def test_a_browser_leaves_the_token_of_programs_behind(small, browser):
     client, opened = browser(small.settings.address)
     assert "set-cookie" in opened.headers
-    assert client.get(f"/{small.settings.entry.room}/api/state").status_code == 200
+    assert client.get(f"/{small.settings.entry.room}/").status_code == 200
     assert "set-cookie" not in small.get("api/state").headers
 
 
@@ -147,29 +150,63 @@ def test_a_browser_leaves_the_token_of_programs_behind(small, browser):
 def test_a_room_without_its_cookie_is_closed_on_every_route(small, cookie):
     entry = small.settings.entry
     for method, path in every_route(small):
-        address, headers = f"/{entry.room}/{filled(path)}", {**MARK, "Cookie": cookie.format(entry._key)}
+        address = f"/{entry.room}/{filled(path)}"
+        headers = {"X-Covey-Studio": entry._key, "Cookie": cookie.format(entry._cookie)}
         assert small.client.request(method, address, headers=headers).status_code == 403, (method, path)
 
 
 def test_a_cookie_of_another_run_or_in_another_path_opens_nothing(small, tmp_path):
     other = asking(tmp_path).settings.entry
     mine = small.settings.entry
-    for room, key in ((mine.room, other._key), (other.room, mine._key), (other.room, other._key), ("x", mine._key)):
-        refused(small.client.get(f"/{room}/api/state", headers={"Cookie": f"covey-studio={key}"}), 403, "token")
-    tossed = {"Cookie": f"covey-studio=planted; covey-studio={mine._key}"}
+    key = {"X-Covey-Studio": mine._key}
+    foreign = ((mine.room, other), (other.room, mine), (other.room, other), ("x", mine))
+    for room, entry in foreign:
+        given = {**key, "Cookie": f"covey-studio={entry._cookie}"}
+        refused(small.client.get(f"/{room}/api/state", headers=given), 403, "token")
+    tossed = {**key, "Cookie": f"covey-studio=planted; covey-studio={mine._cookie}"}
     assert small.client.get(f"/{mine.room}/api/state", headers=tossed).status_code == 200
+
+
+@pytest.mark.parametrize("key", [None, "", "1", "x" * 32, "the cookie", "of another run"])
+def test_who_has_the_cookie_alone_learns_and_changes_nothing(small, tmp_path, key):
+    """As a server of another user on this machine may, to which the browser was led: cookies know no ports."""
+    entry = small.settings.entry
+    key = {"the cookie": entry._cookie, "of another run": asking(tmp_path).settings.entry._key}.get(key, key)
+    given = {"Cookie": f"covey-studio={entry._cookie}"} | ({} if key is None else {"X-Covey-Studio": key})
+    open_to_it = {"api/basemap", filled("api/publications/{publication}/{file}"), "index.html"}
+    for method, path in every_route(small):
+        where = filled(path)
+        answer = small.client.request(method, f"/{entry.room}/{where}", headers=given)
+        if method in READS and where in open_to_it:
+            assert answer.status_code in (200, 404), "files of the page, the map under it, what has a random id"
+        elif method == "HEAD":
+            assert answer.status_code == 403
+        else:
+            refused(answer, 403, "key")
+    for trick in (
+        "/api/state",
+        "assets/../api/state",
+        "js/..%2fapi/state",
+        "API/state",
+        "api/publications",
+        "api/state/",
+    ):
+        answer = small.client.get(f"/{entry.room}/{trick}", headers=given)
+        assert answer.status_code in (403, 404)
+        assert "town" not in answer.text
 
 
 def test_with_the_cookie_every_other_protection_holds(small):
     entry = small.settings.entry
-    given = {"Cookie": f"covey-studio={entry._key}"}
+    given = {"Cookie": f"covey-studio={entry._cookie}", "X-Covey-Studio": entry._key}
 
     def ask(method, path, **headers):
         return small.client.request(method, f"/{entry.room}/{path}", headers={**given, **headers})
 
     refused(ask("GET", "api/state", Host="evil.example:8000"), 403, "Host")
-    refused(ask("POST", "api/owner", Origin="http://127.0.0.1:9999", **MARK), 403, "another page")
-    refused(ask("POST", "api/owner"), 403, "X-Covey-Studio")
+    refused(ask("POST", "api/owner", Origin="http://127.0.0.1:9999"), 403, "another page")
+    refused(ask("POST", "api/owner", **MARK), 403, "X-Covey-Studio")
+    assert ask("GET", "api/state").status_code == 200
     other_port = {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors"}
     refused(ask("GET", "api/owner/centres", **other_port), 403, "another page")
 

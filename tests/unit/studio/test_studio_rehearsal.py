@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import numpy as np
 import pandas as pd
@@ -51,10 +52,10 @@ def test_a_rehearsal_shows_each_level_as_it_would_be_bought_and_how_far_off_it_i
     studio = asking(tmp_path)
     found = studio.get(f"api/rehearsal/1?{ROWS}").json()
     assert (found["name"], found["epsilon"]) == ("very private", 0.25)
-    for _ in range(600):
-        places = studio.get(f"api/rehearsal/1/places?{ROWS}").json()
-        if places["state"] != "running":
-            break
+    end = time.monotonic() + 200
+    while (places := studio.get(f"api/rehearsal/1/places?{ROWS}").json())["state"] == "running":
+        assert time.monotonic() < end
+        time.sleep(0.02)
     assert len(places["radii"]) == 3
 
 

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+from functools import partial
 from urllib.parse import urlsplit
 
 import pytest
@@ -24,7 +25,9 @@ def address(tmp_path_factory):
     """The address that a running demo prints; its uploads end at 1 MB."""
     folder = tmp_path_factory.mktemp("served")
     command = [sys.executable, "-m", "covey.cli.main", "studio", "--demo", "--no-browser", "--upload-limit", "1"]
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    usual = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # in the background of a shell it would be ignored
+    process = subprocess.Popen(command, cwd=folder, preexec_fn=usual, **pipes)
     try:
         line = process.stdout.readline()
         assert line.startswith("Covey studio: http://127.0.0.1:"), process.stderr.read()

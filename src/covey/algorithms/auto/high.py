@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from covey.algorithms.auto.lifted import Seen, lifted
+from covey.algorithms.auto.one_mean import one_mean, too_few
 from covey.algorithms.auto.shares import Shares, Vector, choose_shares, deviation, drawable
 from covey.algorithms.auto.synopsis import Leaves, count_leaves, inside
 from covey.algorithms.kit import Outcome, learn_size
@@ -23,8 +27,10 @@ from covey.post.subspace import (
     middles_of_mass,
     outer_radius,
     principal_axes,
+    shrunk,
     shrunk_steps,
     smooth_columns,
+    spanned,
     widest_columns,
 )
 from covey.private.curator import Curator
@@ -41,7 +47,8 @@ Moments = TypeVar("Moments", MeanSums, SecondMoments, Variances)
 SIZE_SHARE = (1, 49)  # of epsilon: 2% for the noisy number of rows
 RADII = 40  # from twice the domain's radius down, four to a halving
 STRICTNESS = 0.6
-L1_LENGTH = 0.8
+SPARE_STRICTNESS = 0.45  # where there are centres to spare: leaves that are only noise are counted again
+COUNTED_ROUND = 2  # in which spare centres are counted, and after which only k are left
 COARSE = 4  # numbers of a mean that smoothing its columns leaves as they are
 
 
@@ -58,12 +65,16 @@ def from_subspace(
     """k centres: find where the rows are and their main axes, cluster a tree there, then refine in the full space.
 
     Guarantee: (epsilon, delta)-DP, or epsilon-DP for delta 0. A first plan holds the noisy numbers of rows inside
-    and outside the bounds; the second, whose shares are chosen from it, everything else. What each release looks at
-    (the centre, radius, axes, boxes and centres) comes from earlier releases; how much noise it gets does not.
+    and outside the bounds; the second, whose shares are chosen from it, everything else, or one mean where rows are too
+    few. What each release looks at (the centre, radius, axes, boxes and centres) comes from earlier releases; how much
+    noise it gets does not.
     """
     domain = curator.domain
     size, left, told = learn_size(curator, epsilon, share=SIZE_SHARE)
     size = max(size, 1)
+    known: dict[str, Any] = {"size": size, "epsilon": left, "delta": delta, "told": told}
+    if not keep_synopsis and too_few(curator, **known):
+        return one_mean(curator, k=k, objective=objective, public_rng=public_rng, **known)
     shares = choose_shares(d=domain.dimension, k=k, size=size, epsilon=left, delta=delta, neighbours=curator.neighbours)
     curator.reserve(shares.plan)
     middle, radius, lost = _where_the_rows_are(curator, shares, size)
@@ -71,9 +82,11 @@ def from_subspace(
     projection, half = _projection(subspace, middle=middle, radius=radius, width=shares.width, domain=domain)
     leaves = _tree(curator, projection, half, shares)
     points = middles_of_mass(leaves.lower, leaves.upper, half=half, deviations=np.sqrt(subspace.variances))
-    weights = kept_weights(leaves.counts, scale=leaves.scale, strictness=STRICTNESS)
+    strictness = SPARE_STRICTNESS if shares.spare else STRICTNESS
+    weights = kept_weights(leaves.counts, scale=leaves.scale, strictness=strictness)
     stand = weights > 0
-    found = cluster(points[stand], weights[stand], k=k, lower=-half, upper=half, objective=objective, rng=public_rng)
+    how: dict[str, Any] = {"objective": objective, "rng": public_rng}
+    found = cluster(points[stand], weights[stand], k=k + shares.spare, lower=-half, upper=half, **how)
     heavy = _cluster_weights(points[stand], weights[stand], found.centres, size=size, scale=leaves.scale)
     places = found.centres.copy()
     if not certain(leaves.counts, scale=leaves.scale).any():
@@ -81,9 +94,10 @@ def from_subspace(
     centres = inside(middle + places @ subspace.axes.T, domain)
     between = float(heavy @ np.square(found.centres).sum(axis=1)) / float(heavy.sum())
     within = max(subspace.scatter - between, 0.05 * subspace.scatter)
-    centres = _refined(
+    centres, part_of = _refined(
         curator,
         centres,
+        merge=partial(_merged, k=k, domain=domain, **how),
         shares=shares,
         weights=heavy,
         subspace=subspace,
@@ -100,7 +114,7 @@ def from_subspace(
         "rounds": len(shares.rounds),
         **told,
     }
-    label = nearest(points, found.centres)
+    label = part_of[nearest(points, found.centres)]
     coreset = None
     if keep_synopsis:
         seen = Seen(middle, half, size=size, doubt=doubt, lost=lost)
@@ -115,8 +129,21 @@ def from_subspace(
         axes=subspace.axes,
         outside=max(subspace.scatter - float(subspace.variances.sum()), 0.0),
     )
-    sizes = flat_sizes(flat, centres, rng=public_rng)
+    flat, seen_centres = in_span(flat, centres)
+    sizes = flat_sizes(flat, seen_centres, rng=public_rng)
     return Outcome(centres, sizes.sizes, notes, coreset=coreset, size_law=sizes)
+
+
+def in_span(boxes: FlatBoxes, centres: Floats) -> tuple[FlatBoxes, Floats]:
+    """The same boxes and centres in the span of the subspace and the centres, of few columns instead of many.
+
+    Which centre is nearest is told there: what of a row lies beside it is as far from every centre. Of the rows' mean
+    square outside the subspace, which is even in all directions, the span has its part.
+    """
+    d, q = boxes.axes.shape
+    span = spanned(boxes.axes, (centres - boxes.middle).T)
+    part = boxes.outside * (span.shape[1] - q) / max(d - q, 1)
+    return replace(boxes, middle=boxes.middle @ span, axes=span.T @ boxes.axes, outside=part), centres @ span
 
 
 def _where_the_rows_are(curator: Curator, shares: Shares, size: float) -> tuple[Floats, float, float]:
@@ -141,18 +168,6 @@ def _where_the_rows_are(curator: Curator, shares: Shares, size: float) -> tuple[
     shift = shrunk(shift, spread, reach=radius)
     lost = lost_square(counts, radii, size=size, radius=radius, scale=scale)
     return inside((mean + shift)[None], domain)[0], radius, lost
-
-
-def shrunk(vector: Floats, deviation: float, *, reach: float, count: int | None = None) -> Floats:
-    """A noisy vector drawn to 0, the middle: where it is only noise, nothing is left of it.
-
-    Its square must exceed what noise adds to it, and a deviation of that of Laplace noise (James-Stein); and what is
-    left is what noise leaves to be known of numbers anywhere within `reach` together. count : of noisy numbers in it.
-    """
-    count = len(vector) if count is None else count
-    noise, known = deviation**2, reach**2 / (3 * count)
-    beyond = 1 - (count + math.sqrt(5 * count)) * noise / max(float(vector @ vector), 1e-300)
-    return np.asarray(vector * max(0.0, min(beyond, known / (known + noise))))
 
 
 def _main_axes(
@@ -211,10 +226,26 @@ def _cluster_weights(points: Floats, weights: Floats, centres: Floats, *, size: 
     return np.maximum(rows, 2 * scale * np.sqrt(2.0 * np.maximum(leaves, 1)))
 
 
+def _merged(
+    centres: Floats, rows: Floats, *, doubt: float, k: int, domain: Domain, objective: str, rng: np.random.Generator
+) -> tuple[Floats, Floats, NDArray[np.intp]]:
+    """k centres of many with noisy numbers of rows, their numbers of rows, and which of the k each became part of.
+
+    What does not stand out of the noise by a deviation, `doubt`, weighs nothing: most of it has no rows.
+    """
+    edge = np.full(domain.dimension, float(domain.limit))
+    heavy = np.where(rows > doubt, rows, 0.0)
+    heavy = heavy if np.count_nonzero(heavy) >= k else np.maximum(rows, doubt)
+    merged = cluster(centres, heavy, k=k, lower=-edge, upper=edge, objective=objective, rng=rng).centres
+    part_of = nearest(centres, merged)
+    return inside(merged, domain), np.maximum(add_up(part_of, heavy, k), 2 * doubt), part_of
+
+
 def _refined(
     curator: Curator,
     centres: Floats,
     *,
+    merge: Callable[..., tuple[Floats, Floats, NDArray[np.intp]]],
     shares: Shares,
     weights: Floats,
     subspace: Subspace,
@@ -222,21 +253,26 @@ def _refined(
     within: float,
     radius: float,
     reach: float,
-) -> Floats:
-    """Rounds of noisy residual sums, clipped to about the size of a residual, the first judged in the subspace."""
-    clip = None
+) -> tuple[Floats, NDArray[np.intp]]:
+    """Rounds of noisy residual sums, clipped to about the size of a residual, the first judged in the subspace.
+
+    If there are centres to spare, the second round also counts their rows, and merges them. Returned with the
+    centres: which of them each one of the start became part of.
+    """
+    clip, part_of = None, np.arange(len(centres))
     for number, noise in enumerate(shares.rounds):
         wanted = reach * math.sqrt(within)
         clip = min(wanted, radius) if clip is None else min(max(wanted, clip / 2), clip)
         judged = projection if number == 0 else None
-        if shares.gaussian:
-            sums = ResidualSums(curator.domain, centres, clip, projection=judged)
-        else:  # a residual of this length has an L1 norm of about 0.8·√d times it, if it points nowhere in particular
-            length = clip * L1_LENGTH * math.sqrt(curator.domain.dimension)
-            sums = ResidualSums(curator.domain, centres, length, projection=judged, norm="l1")
-        shifts = sums.shifts(curator.release(sums, noise)) / weights[:, None]
-        spread = deviation(noise, sums.sensitivity(curator.neighbours)) * sums.clip.units / weights
+        counted = shares.spare > 0 and number + 1 == COUNTED_ROUND
+        sums = ResidualSums(curator.domain, centres, clip, projection=judged, with_counts=counted)
+        noisy, doubt = curator.release(sums, noise), deviation(noise, sums.sensitivity(curator.neighbours))
+        weights = np.maximum(sums.counts(noisy), 2 * doubt / sums.clip.unit_limit) if counted else weights
+        shifts = sums.shifts(noisy) / weights[:, None]
+        spread = doubt * sums.clip.units / weights
         steps = shrunk_steps(shifts, spread, weights, subspace.axes)
         centres = inside(sums.centres + steps, curator.domain)
         within = max(within - max(gained(steps, shifts, spread, weights), 0.0), 0.02 * subspace.scatter)
-    return centres
+        if counted:
+            centres, weights, part_of = merge(centres, sums.counts(noisy), doubt=doubt / sums.clip.unit_limit)
+    return centres, part_of

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.algorithms.auto.synopsis import Leaves, count_leaves, inside
+from covey.algorithms.auto.one_mean import drawable_mean, one_mean, too_few
+from covey.algorithms.auto.synopsis import Leaves, counted, inside
 from covey.algorithms.kit import LatticeCoreset, Outcome, learn_size
 from covey.algorithms.zoned import count_cells
 from covey.budget.accounting.plan import Plan, split
@@ -20,7 +22,7 @@ from covey.private.curator import Curator
 from covey.public import Neighbours
 from covey.queries.counts import CellCounts
 from covey.queries.grid import Grid
-from covey.queries.tree import Tree
+from covey.queries.tree import Tree, TreeLeaves
 
 TREE_SHARE, COUNT_SHARE = 40, 60  # of epsilon
 HEAD_START = {1: 1.5, 2: 1.5, 3: 1.0, 4: 1.0}  # by dimension: how many levels' bias every node is spared, at most
@@ -52,12 +54,24 @@ def from_boxes(
     bounds) decides in 2 and 3 dimensions whether to look at 4 cells per axis (at most 14%), and what that shows
     decides between grid and tree: each choice, from released values, starts a plan. A tree takes 40% of the rest for
     all its splits together, with a threshold below 0 so that depth costs small clusters less, and 60% for one count
-    per leaf; a grid takes all of it for its cells. Edge cases: a tree on no rows is a small random one; rows all in one
-    place grow it to the lattice's resolution; counts that do not stand out of the noise weigh nothing in the search.
+    per leaf, or, if it has only one, for a mean (`one_mean`); a grid takes all of it for its cells, and so does a mean
+    where a public number of rows says that there is nothing to find. Edge cases: a tree on no rows is a small random
+    one; rows all in one place grow it to the lattice's resolution; counts that do not stand out of the noise weigh
+    nothing in the search.
     """
+    tree = Tree(curator.domain, axes_per_split=curator.domain.dimension)
+    curator.expect(tree)
     size, left, told = learn_size(curator, epsilon, share=SIZE_SHARE)
+    known: dict[str, Any] = {"size": max(size, 1), "delta": Fraction(0), "told": told}
+    asked = {"k": k, "objective": objective, "public_rng": public_rng, "keep_synopsis": keep_synopsis, **known}
+    if too_few(curator, epsilon=left, **known):
+        return one_mean(curator, epsilon=left, **asked)
     even, left = _looks_even(curator, left, size=size, k=k)
-    leaves = _grid(curator, left, size=size, k=k) if even else _tree(curator, left, size=size, k=k)
+    for_tree, for_counts = split(left, TREE_SHARE, COUNT_SHARE)
+    grown = None if even else _tree(curator, tree, for_tree, size=size, k=k)
+    if grown is not None and len(grown.leaves) == 1 and drawable_mean(curator, for_counts):
+        return one_mean(curator, epsilon=for_counts, **asked)
+    leaves = _grid(curator, left, size=size, k=k) if grown is None else _counted(curator, grown, for_counts)
     strictness = GRID_STRICTNESS if even else STRICTNESS
     searched = leaves.for_search()
     weights, counts, scales = searched.standing(strictness), searched.counts, searched.counted.scales
@@ -119,20 +133,25 @@ def _grid(curator: Curator, epsilon: Fraction, *, size: int, k: int) -> Leaves:
     grid = Grid(curator.domain, max(2, round(cells ** (1 / curator.domain.dimension))))
     noise = DiscreteLaplace(epsilon)
     curator.reserve(Plan((noise.event(),)))
-    counted = count_cells(curator, grid, noise)
+    found = count_cells(curator, grid, noise)
     middles, half = grid.midpoints(), (curator.domain.limit + 0.5) / grid.per_axis
-    return Leaves(middles - half, middles + half, counted)
+    return Leaves(middles - half, middles + half, found)
 
 
-def _tree(curator: Curator, epsilon: Fraction, *, size: int, k: int) -> Leaves:
-    tree = Tree(curator.domain, axes_per_split=curator.domain.dimension)
-    for_tree, for_counts = split(epsilon, TREE_SHARE, COUNT_SHARE)
-    units = PrivTree(for_tree, tree.fan_out).units(curator.neighbours)
+def _tree(curator: Curator, tree: Tree, epsilon: Fraction, *, size: int, k: int) -> TreeLeaves:
+    """The leaves of a tree, in a plan of its own: whether it has more than one decides what is asked next."""
+    units = PrivTree(epsilon, tree.fan_out).units(curator.neighbours)
     head_start = HEAD_START[curator.domain.dimension] * units.bias / units.row
     spared = round(min(head_start, ROWS_SPARED * size / k))
-    splits, noise = PrivTree(for_tree, tree.fan_out, theta=-spared), DiscreteLaplace(for_counts)
-    curator.reserve(Plan((splits.event(), noise.event())))
-    return count_leaves(curator, tree, splits=splits, noise=noise)
+    splits = PrivTree(epsilon, tree.fan_out, theta=-spared)
+    curator.reserve(Plan((splits.event(),)))
+    return TreeLeaves(tree, curator.grow(tree, splits))
+
+
+def _counted(curator: Curator, leaves: TreeLeaves, epsilon: Fraction) -> Leaves:
+    noise = DiscreteLaplace(epsilon)
+    curator.reserve(Plan((noise.event(),)))
+    return counted(curator, leaves, noise)
 
 
 def _sides(curator: Curator) -> int:

@@ -13,20 +13,27 @@ from covey.errors import BudgetError
 from covey.events import Event, Gaussian, Sensitivity
 from covey.noise.gaussian import LARGEST_VARIANCE
 from covey.noise.laplace import LARGEST_SCALE
-from covey.noise.mechanisms import GAUSSIAN_VARIANCE_PER_NUMBER, DiscreteGaussian, DiscreteLaplace
+from covey.noise.mechanisms import GAUSSIAN_VARIANCE_PER_NUMBER, DiscreteGaussian, DiscreteLaplace, RadialLaplace
+from covey.noise.radial import LARGEST_SCALE as LARGEST_LENGTH
+from covey.noise.radial import LARGEST_SIZE
 from covey.noise.tree import PrivTree
 from covey.public import Neighbours
 from covey.queries.clipping import FINEST
 
-Vector = DiscreteGaussian | DiscreteLaplace  # noise for a vector of sums
+Vector = DiscreteGaussian | DiscreteLaplace | RadialLaplace  # noise for a vector of sums
 
 AXES_PER_SPLIT = 2
 LEAST_COVERAGE, MOST_COVERAGE = 0.90, 0.98
 TWO_ROUNDS = 0.2  # squared noise of one round with all that is left, in the pure form: above, one is better than two
-MEAN_FIRST = {  # by that noise: where clusters will not be told apart, where the rows are is worth more than their axes
-    1: {"mean": 20, "recentre": 8, "tree": 16, "counts": 12},
-    5: {"mean": 40, "recentre": 16, "tree": 10, "counts": 8},
+TOLD_APART = {  # by that noise: where few clusters are told apart, the tree gets less
+    1: {"tree": 16, "counts": 12},
+    2: {"tree": 10, "counts": 8},
 }
+BY_MEAN = 0.03  # that noise: above, the means get what their own noise asks for, and the rounds the rest
+MEAN_NOISE = 0.3  # of the domain's radius: the length of the noise that the mean may have then
+SPARE = 0.35  # of k: centres that a fit with Gaussian noise starts with beyond k
+SPARE_NOISE = (1e-5, 1.25e-4)  # rho above the first and below k times the second: less, and the start is good as it is
+LEAST_RADIAL = Fraction(1, 2**11)  # epsilon: below, vectors in their finest units need more noise than can be drawn
 MOST_EPSILON = 99  # that a plan with Gaussian noise can make use of (accountant.md)
 MOST_MULTIPLIER = 2**18  # beyond, sums in their finest units could not be noised: the variance ends at 2^90
 
@@ -47,6 +54,7 @@ class Shares:
     coverage: float  # the part of the rows that the outer radius holds
     width: float  # of the box in the subspace, in standard deviations to each side
     reach: float  # of the clipped residuals, in root mean squares
+    spare: int  # centres beyond k that the rounds start with, to be merged when their rows have been counted
 
     @property
     def gaussian(self) -> bool:
@@ -57,6 +65,8 @@ def deviation(noise: Vector, sensitivity: Sensitivity) -> float:
     """The standard deviation of the noise on each number of a statistic."""
     if isinstance(noise, DiscreteGaussian):
         return float(noise.multiplier) * math.sqrt(sensitivity.l2_squared)
+    if isinstance(noise, RadialLaplace):
+        return math.sqrt(sensitivity.block + 1.0) / float(noise.rate(sensitivity))
     return math.sqrt(2.0) * float(sensitivity.l1 / noise.epsilon)
 
 
@@ -64,6 +74,8 @@ def drawable(noise: Vector, sensitivity: Sensitivity) -> bool:
     """Whether the noise is small enough, in the units of a statistic, for the samplers."""
     if isinstance(noise, DiscreteGaussian):
         return noise.multiplier**2 * sensitivity.l2_squared <= LARGEST_VARIANCE
+    if isinstance(noise, RadialLaplace):
+        return sensitivity.l2_by_block <= noise.epsilon * LARGEST_LENGTH
     return sensitivity.l1 <= noise.epsilon * LARGEST_SCALE
 
 
@@ -112,8 +124,9 @@ def approximate_shares(
     pure: list[Event] = [for_norms.event(), for_tree.event(), for_counts.event()]
     shares = (Fraction(4, 100), Fraction(4, 100), Fraction(14, 100), *(Fraction(78, 100) / rounds,) * rounds)
     multipliers = calibrate_gaussian(others=pure, shares=shares, epsilon=epsilon, delta=delta)
-    # Very many numbers need more noise than a large epsilon asks for: gaussian.md, for k·d numbers in units of 2^-24.
-    least = Fraction(math.isqrt(GAUSSIAN_VARIANCE_PER_NUMBER * k * d) + 1, FINEST)
+    # Very many numbers need more noise than a large epsilon asks for: gaussian.md, for so many in units of 2^-24.
+    spare = int(SPARE * k)
+    least = Fraction(math.isqrt(GAUSSIAN_VARIANCE_PER_NUMBER * (k + spare) * (d + 1)) + 1, FINEST)
     if multipliers[-1] < least:
         fixed = (least,) * rounds
         others = [*pure, *map(Gaussian, fixed)]
@@ -136,33 +149,49 @@ def approximate_shares(
         coverage=coverage,
         width=3.5 if noisy < 1 else 3.0 if coverage >= 0.95 else 2.5,
         reach=1.2 if noisy < 1 else 1.0,
+        spare=spare if SPARE_NOISE[0] < rho < SPARE_NOISE[1] * k else 0,
     )
 
 
 def pure_shares(*, d: int, k: int, size: float, epsilon: Fraction, delta: Fraction, neighbours: Neighbours) -> Shares:
-    """Shares of a pure epsilon: they add up to it. Second moments in full only where their noise is small."""
+    """Shares of a pure epsilon: they add up to it. Second moments in full only where their noise is small.
+
+    And only for few centres: few axes hold many clusters no better than as many columns do. Where the rounds are
+    noisy, they get what the means can spare: these get what keeps their own noise within a part of the domain.
+    """
     strength = _strength(epsilon, neighbours)
-    parts = {"mean": 8, "norms": 3, "recentre": 8, "tree": 18, "counts": 14}  # of 98
-    full = math.sqrt(2 * d) * (d + 1) / (0.15 * strength * size) < 0.15
-    parts["moments"] = 15 if full else 4
+    full = math.sqrt(2 * d) * (d + 1) / (0.15 * strength * size) < min(0.15, 1.5 / k)
+    parts = {"mean": 8, "norms": 3, "recentre": 8, "moments": 15 if full else 4, "tree": 18, "counts": 14}  # of 98
     rest = 98 - sum(parts.values())
     noise = 2 * (d * k / (rest / 98 * strength * size)) ** 2  # squared, of one round with all of the rest
-    for limit, instead in MEAN_FIRST.items():
+    if noise > BY_MEAN:
+        wanted = min(max(round(98 * d / (MEAN_NOISE * strength * size)), 4), 20 if noise < 5 else 40)
+        parts |= {"mean": wanted, "recentre": min(max(wanted // 2, 4), 16)}
+    for limit, instead in TOLD_APART.items():
         parts |= instead if noise > limit else {}
     rest = 98 - sum(parts.values())
     rounds = 3 if noise < 0.002 else 2 if noise < TWO_ROUNDS else 1
     amounts = {name: epsilon * Fraction(part, 98) for name, part in parts.items()}
     tree = PrivTree(amounts.pop("tree"), 2**AXES_PER_SPLIT)
-    vectors = {name: DiscreteLaplace(amount) for name, amount in amounts.items()}
-    each_round = (DiscreteLaplace(epsilon * Fraction(rest, 98 * rounds)),) * rounds
-    events = [tree.event(), *(each.event() for each in (*vectors.values(), *each_round))]
+    mean, recentre = (_by_length(amounts.pop(name), d) for name in ("mean", "recentre"))
+    each_round = (_by_length(epsilon * Fraction(rest, 98 * rounds), d),) * rounds
+    others = {name: DiscreteLaplace(amount) for name, amount in amounts.items()}
+    events = [each.event() for each in (tree, mean, recentre, *others.values(), *each_round)]
     return Shares(
         plan=Plan(tuple(events), delta),
         tree=tree,
+        mean=mean,
+        recentre=recentre,
         rounds=each_round,
         full_moments=full,
         coverage=0.95 if strength >= 0.3 else 0.9,
         width=2.5,
-        reach=1.0,
-        **vectors,
+        reach=1.4 if rounds == 3 else 1.0,
+        spare=0,
+        **others,
     )
+
+
+def _by_length(epsilon: Fraction, d: int) -> Vector:
+    """Noise for sums of clipped vectors: by their length, half as much of it, wherever that can be drawn."""
+    return RadialLaplace(epsilon) if epsilon >= LEAST_RADIAL and d <= LARGEST_SIZE else DiscreteLaplace(epsilon)

@@ -56,8 +56,12 @@ class Leaves:
 
 def count_leaves(curator: Curator, tree: Tree, *, splits: PrivTree, noise: DiscreteLaplace) -> Leaves:
     """Grow a tree and count its leaves. The plan must hold both events."""
-    leaves = TreeLeaves(tree, curator.grow(tree, splits))
-    lower, upper = tree.boxes(leaves.leaves)
+    return counted(curator, TreeLeaves(tree, curator.grow(tree, splits)), noise)
+
+
+def counted(curator: Curator, leaves: TreeLeaves, noise: DiscreteLaplace) -> Leaves:
+    """The leaves of a tree that was grown, with their noisy counts."""
+    lower, upper = leaves.tree.boxes(leaves.leaves)
     return Leaves(lower, upper, count_leaves_of(curator, leaves, noise))
 
 

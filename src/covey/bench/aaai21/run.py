@@ -176,10 +176,16 @@ def costs_text(results: Results) -> str:
         lines = []
         for algorithm in dict.fromkeys(row["algorithm"] for row in table):
             own = {row["k"]: row for row in table if (row["set"], row["algorithm"]) == (name, algorithm)}
-            cells = [f"{own[k]['cost']:.3g} ± {own[k]['deviation']:.1g}" if k in own else "" for k in ks]
+            cells = [_cost_and_deviation(own[k]) if k in own else "" for k in ks]
             lines.append([algorithm, str(next(iter(own.values()))["runs"]), *cells])
         texts.append(markdown_table([name, "runs", *(f"k = {k}" for k in ks)], lines))
     return "\n\n".join(texts)
+
+
+def _cost_and_deviation(row: Row) -> str:
+    """A single run has no deviation."""
+    deviation = float(f"{row['deviation']:.1g}")
+    return f"{row['cost']:.3g} ± {deviation:g}" if row["runs"] > 1 else f"{row['cost']:.3g}"
 
 
 def times_text(results: Results) -> str:

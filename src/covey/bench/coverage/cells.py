@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from covey.bench.harness import Found, Row
+from covey.post.errors.reruns import LEAST_EXCESS
 
 COSTS = ("own_means", "own_median", "sites_means", "sites_median")
 WAYS = ("way_means", "way_median")
@@ -111,15 +112,21 @@ def places(fits: Fits) -> Row:
 
 
 def excess(fits: Fits) -> Row:
-    """`times` is the middle bound over what nine in ten fits stay below."""
-    true, bounds = (np.array([each[name] for each in fits]) for name in ("excess", "excess_bound"))
-    high, bound = float(np.quantile(true, 0.9)), float(np.median(bounds))
+    """Of the fits that tell a bound. `times` is the middle one over what nine in ten stay below, or the least one.
+
+    `alike` is the part of all fits whose own optimum is as good as the best that is known.
+    """
+    told = [each for each in fits if each["excess_bound"] is not None]
+    true, bounds = (np.array([each[name] for each in told]) for name in ("excess", "excess_bound"))
+    high, bound = (float(np.quantile(true, 0.9)), float(np.median(bounds))) if told else (None, None)
     return {
-        **share((true <= bounds).tolist(), [1] * len(fits)),
-        "true_middle": float(np.median(true)),
+        **share((true <= bounds).tolist(), [1] * len(told)),
+        "told": len(told) / len(fits),
+        "alike": sum(each["alike"] for each in fits) / len(fits),
+        "true_middle": float(np.median([each["excess"] for each in fits])),
         "true_high": high,
         "bound": bound,
-        "times": bound / max(high, 1e-5),
+        "times": None if high is None or bound is None else bound / max(high, LEAST_EXCESS),
     }
 
 

@@ -15,6 +15,7 @@ from covey.post.distances import Objective, cost, cost_of_labels, nearest
 from covey.post.errors.boxes import CountedBoxes
 from covey.post.errors.costs import Cost, cost_interval
 from covey.post.errors.mixture import fit_mixture, likely_places
+from covey.post.errors.reruns import LEAST_EXCESS, Reruns
 from covey.post.errors.sizes import cluster_sizes
 from covey.published.coreset.coreset import Coreset
 from covey.published.errors import OBJECTIVES
@@ -141,27 +142,31 @@ def _cell(points: Floats, per_axis: Floats) -> NDArray[np.uint64]:
     return number
 
 
-def of_places(radii: Floats, excess: float, centres: Floats, best: Floats, rows: Floats) -> Numbers:
+def of_places(told: Reruns, centres: Floats, best: Floats, settled: Floats, rows: Floats) -> Numbers:
     """How many of the centres that stand for a cluster are within their radius of it, and whether the bound holds.
 
-    best : centres without privacy. A cluster is found if the centre that it is matched with is nearer than half of the
-    way to its nearest neighbour.
+    best : centres without privacy. settled : where the released ones end on the rows themselves. The cheaper of the two
+    is the best that is known. k-means has many optima: where the settled ones cost as little as matters, they say where
+    a centre belongs, and else the best. A cluster is found if the centre that it is matched with is nearer than half of
+    the way to its nearest neighbour.
     """
-    away = np.sqrt(np.square(best[:, None] - centres).sum(axis=2))
-    which = linear_sum_assignment(away**2)[1]
-    between = np.sqrt(np.square(best[:, None] - best).sum(axis=2)) + np.diag(np.full(len(best), np.inf))
-    off, radius = away[np.arange(len(best)), which], np.asarray(radii)[which]
-    found = off < between.min(axis=1) / 2
-    told = found & ~np.isnan(radius)
     ones = np.ones(len(rows))
-    true = cost(rows, ones, centres) / cost(rows, ones, best) - 1
+    own, other, paid = (cost(rows, ones, each) for each in (settled, best, centres))
+    goal = settled if own <= (1 + LEAST_EXCESS) * min(own, other) else best
+    away = np.sqrt(np.square(goal[:, None] - centres).sum(axis=2))
+    which = linear_sum_assignment(away**2)[1]
+    between = np.sqrt(np.square(goal[:, None] - goal).sum(axis=2)) + np.diag(np.full(len(goal), np.inf))
+    off, radius = away[np.arange(len(goal)), which], np.asarray(told.radii)[which]
+    found = off < between.min(axis=1) / 2
+    known = found & ~np.isnan(radius)
     return {
         "found": int(found.sum()),
-        "places": int(told.sum()),
-        "places_held": int((off[told] <= radius[told]).sum()),
-        "radius": float(np.median(radius[told])) if told.any() else None,
-        "excess": true,
-        "excess_bound": excess,
+        "places": int(known.sum()),
+        "places_held": int((off[known] <= radius[known]).sum()),
+        "radius": float(np.median(radius[known])) if known.any() else None,
+        "excess": paid / min(own, other) - 1,
+        "excess_bound": told.excess,
+        "alike": int(goal is settled),
     }
 
 

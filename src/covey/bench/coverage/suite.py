@@ -2,8 +2,8 @@
 
 The constants of src/covey/post/errors were chosen with rows of s1, s4, unbalance, birch2, gowalla, california_roads,
 nyc and sf pickups, house_rgb and part of world_cities in view; later those for light boxes with s2 and those for the
-edge of the domain with md_salary. a3, birch1, flights, geolife and twitter_west had no part in that; the first two are
-relatives of sets that had.
+edge of the domain with md_salary, and those of places and the excess with twitter_west. a3, birch1, flights and geolife
+had no part in that; the first two are relatives of sets that had.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from covey.bench.coverage.measure import Numbers, SiteCosts
 from covey.bench.coverage.suite import rows_of
 from covey.bench.runner import Answer, Task
 from covey.bench.sets import Floats, seed_of
-from covey.bench.utility.tasks import best_kmeans, delta_of
+from covey.bench.utility.tasks import best_kmeans, delta_of, plain_kmeans
 from covey.fit.fit import fit
 from covey.fit.rehearse import reruns
 from covey.fit.slider import USUAL_LEVELS, fit_levels
@@ -107,8 +107,9 @@ def places(cell: Cell, seed: int, *, timed: bool) -> Numbers:
     release, coreset = cell.made(seed)
     again: list[Reruns] = []
     taken = measure.seconds(lambda: again.append(reruns_of(release, coreset)))
-    best = reference(cell.set, cell.n, cell.k, cell.data)
-    found = measure.of_places(again[0].radii, again[0].excess, np.array(release.centres), best, cell.rows)
+    centres, best = np.array(release.centres), reference(cell.set, cell.n, cell.k, cell.data)
+    settled = plain_kmeans(cell.rows, k=cell.k, first=centres)
+    found = measure.of_places(again[0], centres, best, settled, cell.rows)
     return found | ({"seconds_reruns": taken} if timed else {})
 
 
@@ -117,7 +118,7 @@ def reruns_of(release: Release, coreset: Coreset) -> Reruns:
     boxes = coreset.boxes
     assert boxes is not None
     found = reruns(boxes, np.array(release.centres), release.objective, release.certificate)
-    return Reruns(np.full(len(release.centres), np.nan), np.inf) if found is None else found
+    return Reruns(np.full(len(release.centres), np.nan), None) if found is None else found
 
 
 @lru_cache(maxsize=2)

@@ -1,4 +1,4 @@
-"""A process of its own for `covey bench speed`: reads or fits one file, prints its seconds and its peak memory."""
+"""A process of its own for `covey bench speed`: reads or fits a file, or fits rows; prints seconds and peak memory."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ def main(what: str, path: str, size: str) -> None:
 
     if what != "read":
         private_fit(clusters(2000), what, size=2000)  # imports what a fit needs
+    rows = path or clusters(int(size))
     start = perf_counter()
     if what == "read":
         sets.only_read(Path(path))
     else:
-        private_fit(path, what, size=int(size))
+        private_fit(rows, what, size=int(size))
     seconds = perf_counter() - start
     sys.stdout.write(json.dumps({"seconds": seconds, "peak_gib": peak_gib()}))
 

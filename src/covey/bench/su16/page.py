@@ -135,7 +135,7 @@ def measured(results: Results) -> str:
 
 def work(results: Results) -> str:
     minutes = results["machine"]["seconds_of_work"] / 60
-    return f"All of it is {minutes:.0f} minutes of work for one core; the quick version takes under a minute."
+    return f"All of it took {minutes:.0f} minutes of busy cores; the quick version takes under a minute."
 
 
 VIEWS: dict[str, Callable[[Results], str]] = {

@@ -22,10 +22,10 @@ class Settings:
         ("gkm-3k", 100),
         ("genetic", 20),
         ("grid", 30),
-        ("hybrid", 10),
+        ("hybrid", 30),
         ("genetic, printed", 10),
         ("grid, printed", 10),
-        ("hybrid, printed", 10),
+        ("hybrid, printed", 30),
     )
     forced_runs: int = 30
     heat_sizes: tuple[int, ...] = tuple(range(2, 11))  # of both d and k

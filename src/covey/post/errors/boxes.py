@@ -80,9 +80,11 @@ class CountedBoxes:
 
         Rows outside the bounds are put on the edge of the domain: there all rows of a box may be on one of its sides.
         """
-        low, high = self.points - self.widths / 2, self.points + self.widths / 2
-        near = 1e-6 * self.widths
-        return np.asarray(1.0 * (high >= high.max(axis=0) - near) - (low <= low.min(axis=0) + near))
+        found = np.empty(self.points.shape)
+        for side, middle, width in zip(found.T, self.points.T, self.widths.T, strict=True):
+            low, high, near = middle - width / 2, middle + width / 2, 1e-6 * width
+            side[:] = 1.0 * (high >= high.max() - near) - (low <= low.min() + near)
+        return found
 
     def within(self, edge: Floats) -> CountedBoxes:
         """The same boxes as far as they lie between -edge and edge, where all rows are."""
@@ -126,13 +128,14 @@ class CountedBoxes:
         label = nearest(self.points, centres)
         boxes, others, depths = [], [], []
         for part in chunks(len(label), len(centres)):
-            points, own = self.points[part], centres[label[part]]
+            near = part.start + _at_a_border(_squares(self.points[part], centres), self.widths[part])
+            points, own = self.points[near], centres[label[near]]
             gap = _squares(points, centres) - np.square(points - own).sum(axis=1)[:, None]
             reach = np.zeros_like(gap)
             for axis in range(self.dimension):
-                reach += self.widths[part, axis, None] * np.abs(centres[None, :, axis] - own[:, axis, None])
-            box, other = np.nonzero(gap < reach * (1 - 1e-9))
-            boxes.append(box + part.start)
+                reach += self.widths[near, axis, None] * np.abs(centres[None, :, axis] - own[:, axis, None])
+            box, other = np.nonzero((gap < reach * (1 - 1e-9)) & (reach > 0))  # not by rounding: its own centre
+            boxes.append(near[box])
             others.append(other)
             depths.append(gap[box, other])
         box, other, gap = map(np.concatenate, (boxes, others, depths))
@@ -173,6 +176,18 @@ def chunks(rows: int, columns: int) -> Iterator[slice]:
     """Parts of so many rows, so that a table of each with `columns` stays small."""
     step = max(1, _CHUNK // max(1, columns))
     return (slice(start, start + step) for start in range(0, rows, step))
+
+
+def _at_a_border(squares: Floats, widths: Floats) -> NDArray[np.intp]:
+    """Which boxes a border may cut, by the squares of how far their middles are from each centre.
+
+    Σ w|j - i| is at most the box's diagonal times |j - i|, which is at most |p - i| + |p - j|: where |p - j| - |p - i|
+    is as long as the diagonal, no part of the box is nearer to j.
+    """
+    if squares.shape[1] == 1:
+        return np.empty(0, dtype=np.intp)
+    first, second = np.sqrt(np.partition(squares, 1, axis=1)[:, :2].T)
+    return np.flatnonzero(second - first <= 1.001 * np.sqrt(np.square(widths).sum(axis=1)))
 
 
 def _squares(points: Floats, centres: Floats) -> Floats:

@@ -7,18 +7,21 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from covey.post.distances import Floats, Objective, add_up, nearest
+from covey.post.distances import Floats, Objective, add_up, squares_to_nearest
 from covey.post.errors.boxes import CountedBoxes, chunks, spots
 from covey.post.errors.mixture import Places
 from covey.post.errors.quantiles import LEVEL, deviations
 
 UNEVEN = 0.3  # of the difference between rows that are spread evenly in boxes and rows of the mixture
+TOWARDS = 0.1  # of it, that costs of centres take which were chosen on the same counts as the mixture is fitted to
 PLACE = 1.0  # of the variance of a cost when all rows of a box sit in one place
 EDGE = 0.8  # of what rows would pay more if all of those in boxes at the domain's edge sat on it
 TOGETHER = 0.1  # of that deviation, for boxes whose rows all sit on the same side
+POINT = 1e-5  # of half the domain: rows that a box so narrow stands out with are all the same
 LEAST_ROWS = 60.0  # times the scale of the noise, for each centre: with fewer, intervals fail
-WIDEST = 0.4  # of the cost: a half-width beyond says nothing
+WIDEST = 0.35  # of what rows in boxes that stand out pay: a half-width beyond says nothing
 ON_EDGE = 0.1  # of the cost: where rows on the domain's edge would change it by more, it is not told either
 WITHIN = 0.6  # of the cost: with more of it decided inside boxes, counts of boxes do not tell it
 FEW = "there are too few rows for this level of privacy"
@@ -40,40 +43,86 @@ class Cost(NamedTuple):
     why: str | None = None
 
 
+class Paid(NamedTuple):
+    """What a row pays at each of the points that a cost is told from."""
+
+    middles: Floats  # of the boxes
+    places: Floats
+    spots: Floats  # spots x boxes: evenly spread in each box
+    edge: Floats  # boxes at the domain's edge x spots: on that edge
+    sides: Floats  # axes x 2 x boxes: on the upper and lower sides of boxes, where rows are known to be rounded
+
+    @classmethod
+    def of(cls, boxes: CountedBoxes, places: Places, pay: Pay) -> Paid:
+        """Each point is asked for once."""
+        within, d = spots(boxes.dimension, len(boxes.counts)), boxes.dimension
+        even = np.empty((len(within), len(boxes.counts)))
+        middles, widths = boxes.points.T.copy(), boxes.widths.T.copy()  # numpy is quick along long rows
+        for part in chunks(len(boxes.counts), _AT_ONCE * len(within)):
+            points = middles[:, None, part] + widths[:, None, part] * within.T[:, :, None]
+            even[:, part] = pay(points.reshape(d, -1).T).reshape(len(within), -1)
+        which = _at_the_edge(boxes)
+        side, some = boxes.sides[which, None, :], boxes.some(which)
+        points = some.points[:, None, :] + some.widths[:, None, :] * np.where(side != 0, side / 2, within)
+        edge = pay(points.reshape(-1, d)).reshape(len(which), len(within))
+        some = boxes.some(_rounded(boxes)[1])
+        steps = np.multiply.outer([0.5, -0.5], some.widths)[None] * np.eye(d)[:, None, None, :]
+        sides = pay((some.points + steps).reshape(-1, d)).reshape(d, 2, -1)
+        return cls(pay(boxes.points), pay(places.points), even, edge, sides)
+
+    def roots(self) -> Paid:
+        """Of squares, the distances."""
+        return Paid(*map(np.sqrt, self))
+
+
+def squares_paid(boxes: CountedBoxes, places: Places, centres: Floats) -> Paid:
+    """The squares of distances, which every objective is told from."""
+    return Paid.of(boxes, places, lambda points: squares_to_nearest(points, centres))
+
+
 def cost_interval(
-    boxes: CountedBoxes, places: Places, centres: Floats, objective: Objective, *, level: float = LEVEL
+    boxes: CountedBoxes,
+    places: Places,
+    centres: Floats,
+    objective: Objective,
+    *,
+    level: float = LEVEL,
+    towards: float = 0.0,
+    squares: Paid | None = None,
 ) -> Cost:
-    """The cost of the rows for given centres, or why it cannot be told."""
+    """The cost of the rows for given centres, or why it cannot be told. towards : how far it is that of even rows;
+    squares : `squares_paid`, if they are known."""
+    squares = squares_paid(boxes, places, centres) if squares is None else squares
+    paid = squares if objective == "k-means" else squares.roots()
+    found = _estimate(boxes, places, paid, level=level, towards=towards)
+    return _told(found, _why(boxes, found, paid, len(centres)))
 
-    def pay(points: Floats) -> Floats:
-        return what_is_paid(points, centres, objective)
 
-    found = _estimate(boxes, places, pay, level=level)
-    return _told(found, _why(boxes, found, pay, len(centres)))
-
-
-def mean_interval(boxes: CountedBoxes, places: Places, pay: Pay, k: int, *, level: float = LEVEL) -> Cost:
+def mean_interval(
+    boxes: CountedBoxes, places: Places, pay: Pay | Paid, k: int, *, level: float = LEVEL, towards: float = 0.0
+) -> Cost:
     """What a row pays on average for k centres, or why that cannot be told.
 
     The number of rows comes from the same noisy counts as the cost. To first order the mean m of n rows is off by the
     sum of noise·(paid - m)/n over boxes: in a box whose rows pay the mean, noise moves cost and number alike.
     """
-    found = _estimate(boxes, places, pay, level=level)
-    why = _why(boxes, found, pay, k)
+    paid = pay if isinstance(pay, Paid) else Paid.of(boxes, places, pay)
+    found = _estimate(boxes, places, paid, level=level, towards=towards)
+    why = _why(boxes, found, paid, k)
     if why is not None:
         return Cost(found.cost / boxes.rows if boxes.rows > 0 else math.nan, math.nan, math.nan, why)
     mean, half = found.cost / boxes.rows, found.half_of_rows / boxes.rows
     return Cost(mean, max(mean - half, 0.0), mean + half)
 
 
-def _why(boxes: CountedBoxes, found: _Estimate, pay: Pay, k: int) -> str | None:
+def _why(boxes: CountedBoxes, found: _Estimate, paid: Paid, k: int) -> str | None:
     """What keeps a cost from being told, if anything does."""
     sure = _sure(boxes)
     if _too_few(boxes, k):
         return FEW
-    if float(sure @ pay(boxes.points)) < (1 - WITHIN) * float(sure @ found.even):
+    if float(sure @ paid.middles) < (1 - WITHIN) * float(sure @ found.even):
         return COARSE
-    if found.half > WIDEST * min(found.cost, 1.15 * float(sure @ found.paid)):
+    if found.half > WIDEST * float(sure @ found.paid):  # not of the cost: told would be those that noise makes large
         return WIDE
     return COARSE if abs(found.edge) > ON_EDGE * found.cost else None
 
@@ -90,7 +139,7 @@ def difference_interval(
     def more(points: Floats) -> Floats:
         return what_is_paid(points, centres, objective) - what_is_paid(points, others, objective)
 
-    found = _estimate(boxes, places, more, level=level)
+    found = _estimate(boxes, places, Paid.of(boxes, places, more), level=level)
     why = FEW if _too_few(boxes, max(len(centres), len(others))) else None
     return _told(found, why)
 
@@ -104,19 +153,21 @@ class _Estimate(NamedTuple):
     edge: float  # what rows would pay more if all in boxes at the domain's edge sat on it
 
 
-def _estimate(boxes: CountedBoxes, places: Places, pay: Pay, *, level: float) -> _Estimate:
+def _estimate(boxes: CountedBoxes, places: Places, at: Paid, *, level: float, towards: float = 0.0) -> _Estimate:
     """Each box's count times what a row there pays on average by the mixture, and how wrong that may be.
 
     By the noise of the counts; and by where in their boxes rows are: a part of what evenly spread rows would pay more,
-    the deviation of a box's rows that all sit in one place, and a part of what rows on the domain's edge would pay.
+    the deviation of a box's rows that all sit in one place, a part of what rows on the domain's edge would pay, and
+    what they would if all were on one side of their boxes, where many are known to be the same.
     """
-    paid = add_up(places.box, places.parts * pay(places.points), len(boxes.counts))
+    mixed = add_up(places.box, places.parts * at.places, len(boxes.counts))
+    even, spread = at.spots.mean(axis=0), at.spots.std(axis=0)
+    paid = mixed + towards * (even - mixed)
     cost = float(boxes.counts @ paid)
-    even, spread = _evenly(boxes, pay)
-    variance = (UNEVEN * (float(boxes.counts @ even) - cost)) ** 2
+    variance = (UNEVEN * float(boxes.counts @ (even - mixed))) ** 2 + _on_one_side(boxes, at.sides) ** 2
     variance += PLACE * max(float((boxes.counts**2 - boxes.variances) @ spread**2), 0.0)
     variance += (TOGETHER * float(boxes.counts @ spread)) ** 2
-    edge = _on_the_edge(boxes, paid, pay)
+    edge = _on_the_edge(boxes, paid, at.edge)
     variance += (EDGE * edge) ** 2
     mean = cost / boxes.rows if boxes.rows > 0 else 0.0
     half, half_of_rows = (
@@ -149,29 +200,35 @@ def _sure(boxes: CountedBoxes) -> Floats:
 
 def what_is_paid(points: Floats, centres: Floats, objective: Objective) -> Floats:
     """By a row at each of the points."""
-    squares = np.square(points - centres[nearest(points, centres)]).sum(axis=1)
+    squares = squares_to_nearest(points, centres)
     return squares if objective == "k-means" else np.sqrt(squares)
 
 
-def _evenly(boxes: CountedBoxes, pay: Pay) -> tuple[Floats, Floats]:
-    """What a row pays on average, and its deviation, in each box if rows were spread evenly in it."""
-    within = spots(boxes.dimension, len(boxes.counts))
-    mean, deviation = np.empty(len(boxes.counts)), np.empty(len(boxes.counts))
-    for part in chunks(len(boxes.counts), _AT_ONCE * len(within)):
-        points = boxes.points[part, None, :] + boxes.widths[part, None, :] * within
-        paid = pay(points.reshape(-1, boxes.dimension)).reshape(len(points), -1)
-        mean[part], deviation[part] = paid.mean(axis=1), paid.std(axis=1)
-    return mean, deviation
+def _on_one_side(boxes: CountedBoxes, sides: Floats) -> float:
+    """What rows would pay more if all were on the same side of their boxes, as far as rows are known to be rounded.
 
-
-def _on_the_edge(boxes: CountedBoxes, paid: Floats, pay: Pay) -> float:
-    """What rows would pay more if all of those in boxes at the domain's edge sat on it, spread evenly along it.
-
-    Of what exceeds the thresholds of boxes: in others, wide and far away, that would be noise.
+    A box is cut down to a point only where many rows are the same. Then those of wider boxes have few values too, and
+    may all lie below, or above, their middles. With half of the rows in points that is taken for certain.
     """
-    which = np.flatnonzero(boxes.sides.any(axis=1) & (boxes.counts > boxes.thresholds))
-    side, some = boxes.sides[which, None, :], boxes.some(which)
-    within = np.where(side != 0, side / 2, spots(boxes.dimension, len(boxes.counts)))
-    points = some.points[:, None, :] + some.widths[:, None, :] * within
-    there = pay(points.reshape(-1, boxes.dimension)).reshape(within.shape[:2]).mean(axis=1)
-    return float((some.counts - some.thresholds) @ (there - paid[which]))
+    rounded, which = _rounded(boxes)
+    more = [float(boxes.counts[which] @ (upper - lower)) / 2 for upper, lower in sides]
+    return rounded * math.hypot(*more)
+
+
+def _rounded(boxes: CountedBoxes) -> tuple[float, NDArray[np.intp]]:
+    """How far rows are known to be rounded, from 0 to 1, and the boxes that they may be on one side of, if any are."""
+    rows, points = _sure(boxes), (boxes.widths <= POINT).T.all(axis=0)
+    rounded = min(2 * float(rows[points].sum()) / max(float(rows.sum()), 1.0), 1.0)
+    return rounded, np.flatnonzero((rows > 0) & ~points & (rounded > 0))
+
+
+def _on_the_edge(boxes: CountedBoxes, paid: Floats, edge: Floats) -> float:
+    """What rows would pay more if all of those in boxes at the domain's edge sat on it, spread evenly along it."""
+    which = _at_the_edge(boxes)
+    return float((boxes.counts - boxes.thresholds)[which] @ (edge.mean(axis=1) - paid[which]))
+
+
+def _at_the_edge(boxes: CountedBoxes) -> NDArray[np.intp]:
+    """Of the boxes there, those that exceed their thresholds: in others, wide and far away, rows would be noise."""
+    above = np.flatnonzero(boxes.counts > boxes.thresholds)
+    return above[boxes.sides[above].any(axis=1)]

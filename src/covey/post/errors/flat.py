@@ -61,7 +61,8 @@ def flat_sizes(boxes: FlatBoxes, centres: Floats, *, rng: np.random.Generator) -
     sizes, noise, uneven, fourth = _assigned(boxes, centres, rng, beside=centres)
     other = _assigned(boxes, centres, rng, beside=None)[0]
     uneven = np.maximum(uneven, 0.0) + np.square(sizes - other)  # at worst all rows of a box on one side
-    draws = np.square(noise + uneven) / np.maximum(fourth, 1e-300)
+    squares = np.square(noise + uneven)
+    draws = squares / np.maximum(fourth, 1e-30 * squares + 1e-300)
     return Sizes(sizes, noise, uneven, draws, boxes.scale)
 
 

@@ -21,8 +21,13 @@ ROUNDS = 15
 MOST_BOXES = 2**13  # that a mixture is fitted to
 NEAREST = 6  # Gaussians that may have rows in a box; farther ones have none
 _BACKGROUND = (0.002, 0.02, 0.3)  # least, first and most share of the even background
+_STILL, _STILL_NARROW = 1e-2, 1e-3  # of the smallest deviation: when no Gaussian moves or widens by more, it is done
+_NARROW, _NARROWEST = 1 / 4, 1 / 16  # of the narrowest box: the least deviation
+_ADDED, _LIKELY = 30.0, 1 / 3  # rows that say how wide a Gaussian is before any others do, and what they say
 _STEP = 1.6  # a deviation changes by at most this factor in a round
 _LOOK_AGAIN = 5  # rounds until the nearest Gaussians are looked for again
+_SMALL = 0.5  # of the deviation of the Gaussian next to a box: one place stands for it
+_ROOT = float(np.sqrt(2 * np.pi))
 _LEAST_SHARE = 0.01  # of a box's rows: a Gaussian with less is left out there
 _PER_AXIS = {1: 9, 2: 3, 3: 2, 4: 2}  # places for each Gaussian and box, by dimension
 
@@ -51,38 +56,46 @@ class _Moments(NamedTuple):
     variance: Floats
 
 
-def fit_mixture(boxes: CountedBoxes, centres: Floats, *, rounds: int = ROUNDS) -> Mixture:
+def fit_mixture(boxes: CountedBoxes, centres: Floats, *, rounds: int = ROUNDS, narrow: bool = False) -> Mixture:
     """The mixture that explains the counts, from one Gaussian at each centre. Signed counts: their noise cancels.
 
-    A Gaussian whose rows do not exceed twice their noise stays as it is.
+    A Gaussian whose rows do not exceed twice their noise stays as it is. narrow : for clusters narrower than a box,
+    whose place in it the few rows in the next boxes tell. How wide they are is then often open: a few rows are added
+    that say a third of a box.
     """
     boxes = _some(boxes)
-    lower, upper = boxes.points - boxes.widths / 2, boxes.points + boxes.widths / 2
     volume = np.prod(boxes.widths / 2, axis=1)
     total, k = max(boxes.rows, 1.0), len(centres)
     near = np.empty((0, 0), dtype=np.intp)
-    found, smallest = _first(boxes, centres), max(float(boxes.widths.min()) / 4, 1e-6)
+    box = float(boxes.widths.min())
+    found, smallest = _first(boxes, centres), max(box * (_NARROWEST if narrow else _NARROW), 1e-6)
+    added = _ADDED if narrow else 0.0
     for turn in range(rounds):
         near = _near(boxes.points, found) if turn % _LOOK_AGAIN == 0 else near
-        moments = box_moments(lower[:, None], upper[:, None], found.means[near], found.deviations[near])
-        mass = moments.mass.prod(axis=2) * found.shares[near]
+        moments = _moments(boxes, found, near)
+        mass = moments.mass.prod(axis=0) * found.shares[near]
         even = found.background * volume
-        part = mass / (mass.sum(axis=1) + even + 1e-300)[:, None]
-        rows = part * boxes.counts[:, None]
+        part = mass / (mass.sum(axis=0) + even + 1e-300)
+        rows = part * boxes.counts
         number = add_up(near.ravel(), rows.ravel(), k)
-        noise = add_up(near.ravel(), (part**2 * boxes.variances[:, None]).ravel(), k)
+        noise = add_up(near.ravel(), (part**2 * boxes.variances).ravel(), k)
         sure = (number > 2 * np.sqrt(noise))[:, None]
         each = np.maximum(number, 1.0)[:, None]
         means = _sums(near, rows, moments.mean, k) / each
         reach = 2 * found.deviations
         means = np.where(sure, np.clip(means, centres - reach, centres + reach), found.means)
-        squares = _sums(near, rows, moments.variance + np.square(moments.mean - means[near]), k) / each
+        squares = _sums(near, rows, moments.variance + np.square(moments.mean - means.T[:, near]), k)
+        squares = (squares + added * (_LIKELY * box) ** 2) / (each + added)
         low, high = np.square(found.deviations / _STEP), np.square(found.deviations * _STEP)
         spread = np.where(sure, np.sqrt(np.clip(squares, low, high)), found.deviations)
         shares = np.maximum(number, 0.002 * total / k)
-        left = 1 - part.sum(axis=1)
+        left = 1 - part.sum(axis=0)
         background = float(np.clip(boxes.counts @ left / total, _BACKGROUND[0], _BACKGROUND[2]))
-        found = Mixture(shares / shares.sum() * (1 - background), means, np.clip(spread, smallest, 1.0), background)
+        before, spread = found, np.clip(spread, smallest, 1.0)
+        found = Mixture(shares / shares.sum() * (1 - background), means, spread, background)
+        moved = np.abs(np.concatenate([means - before.means, spread - before.deviations])).max()
+        if moved < (_STILL_NARROW if narrow else _STILL) * float(spread.min()):
+            break
     return found
 
 
@@ -114,20 +127,25 @@ def _first(boxes: CountedBoxes, centres: Floats) -> Mixture:
 
 
 def _near(points: Floats, mixture: Mixture) -> NDArray[np.intp]:
-    """The Gaussians that are nearest to each box, by distance in their own deviations."""
+    """The Gaussians that are nearest to each box, by distance in their own deviations: a column for each box."""
     k = len(mixture.means)
     if k <= NEAREST:
-        return np.broadcast_to(np.arange(k), (len(points), k))
+        return np.broadcast_to(np.arange(k)[:, None], (k, len(points)))
     score = np.zeros((len(points), k))
     for axis in range(points.shape[1]):
         score += np.square((points[:, axis, None] - mixture.means[:, axis]) / mixture.deviations[:, axis])
-    return np.argpartition(score, NEAREST, axis=1)[:, :NEAREST]
+    return np.ascontiguousarray(np.argpartition(score, NEAREST, axis=1)[:, :NEAREST].T)
 
 
 def _sums(near: NDArray[np.intp], rows: Floats, values: Floats, k: int) -> Floats:
     flat = near.ravel()
-    columns = (add_up(flat, (rows * values[..., axis]).ravel(), k) for axis in range(values.shape[2]))
-    return np.stack(list(columns), axis=1)
+    return np.stack([add_up(flat, (rows * along).ravel(), k) for along in values], axis=1)
+
+
+def _moments(boxes: CountedBoxes, mixture: Mixture, near: NDArray[np.intp]) -> _Moments:
+    """Of the Gaussians near each box: axes x Gaussians x boxes, since numpy is quick along long rows."""
+    lower, upper = (boxes.points - boxes.widths / 2).T[:, None], (boxes.points + boxes.widths / 2).T[:, None]
+    return box_moments(lower, upper, mixture.means.T[:, near], mixture.deviations.T[:, near])
 
 
 def box_moments(lower: Floats, upper: Floats, means: Floats, deviations: Floats) -> _Moments:
@@ -167,15 +185,50 @@ def _masses(boxes: CountedBoxes, mixture: Mixture) -> tuple[NDArray[np.intp], Fl
 
 
 def _some_masses(boxes: CountedBoxes, mixture: Mixture) -> tuple[NDArray[np.intp], Floats, Floats]:
-    lower, upper = boxes.points - boxes.widths / 2, boxes.points + boxes.widths / 2
     near = _near(boxes.points, mixture)
-    moments = box_moments(lower[:, None], upper[:, None], mixture.means[near], mixture.deviations[near])
-    mass = moments.mass.prod(axis=2) * mixture.shares[near]
-    return near, mass, mixture.background * np.prod(boxes.widths / 2, axis=1)
+    means, deviations = mixture.means.T[:, near], mixture.deviations.T[:, near]
+    ends = ((boxes.points + side * boxes.widths / 2).T[:, None] for side in (-1, 1))
+    low, high, _ = _lower_tail(*((each - means) / deviations for each in ends))
+    mass = (ndtr(high) - ndtr(low)).prod(axis=0) * mixture.shares[near]
+    return near.T, mass.T, mixture.background * np.prod(boxes.widths / 2, axis=1)
 
 
 def likely_places(boxes: CountedBoxes, mixture: Mixture) -> Places:
-    """Each box as a few places where its rows probably are. The parts of a box add up to 1."""
+    """Each box as a few places where its rows probably are. The parts of a box add up to 1.
+
+    Of very many boxes, one that is small beside the Gaussian next to it is one place.
+    """
+    if len(boxes.counts) <= 2 * MOST_BOXES:
+        return _several_places(boxes, mixture)
+    own = nearest(boxes.points, mixture.means)
+    each_axis = zip(boxes.widths.T, mixture.deviations.T, strict=True)
+    small = np.logical_and.reduce([width <= _SMALL * deviation.take(own) for width, deviation in each_axis])
+    one, rest = np.flatnonzero(small), np.flatnonzero(~small)
+    found = Places(_one_place(boxes.points[one], boxes.widths[one], mixture), np.ones(len(one)), one)
+    if len(rest) == 0:
+        return found
+    several = _several_places(boxes.some(rest), mixture)
+    several = several._replace(box=rest[several.box])
+    return Places(*(np.concatenate(both) for both in zip(found, several, strict=True)))
+
+
+def _one_place(middles: Floats, widths: Floats, mixture: Mixture) -> Floats:
+    """Where a row pays what those of a small box do on average, whatever that is, up to powers of the width w.
+
+    Rows of density f are off the middle by w²/12·∇log f, and spread by w²/12 about that. Over all boxes the spread
+    adds as much to what is paid as half of the way to their mean takes away (Stein's identity), and cancels that.
+    """
+    points = np.ascontiguousarray(middles.T)  # axes x boxes, since numpy is quick along long rows
+    density, slope = np.full(len(points.T), mixture.background / 2 ** len(points)), np.zeros(points.shape)
+    for share, mean, deviation in zip(mixture.shares, mixture.means, mixture.deviations, strict=True):
+        away = (mean[:, None] - points) / deviation[:, None]
+        here = share / np.prod(deviation * _ROOT) * np.exp(-0.5 * sum(np.square(along) for along in away))
+        density += here
+        slope += away * (here / deviation[:, None])
+    return np.asarray(middles + np.square(widths) / 24 * (slope / density).T)
+
+
+def _several_places(boxes: CountedBoxes, mixture: Mixture) -> Places:
     lower, upper = boxes.points - boxes.widths / 2, boxes.points + boxes.widths / 2
     near, part, even = box_parts(boxes, mixture)
     box, column = np.nonzero(part > _LEAST_SHARE)

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.special import ndtr, ndtri
 from scipy.stats import f as f_distribution
 
 from covey.post.distances import Floats, Objective, add_up, nearest
 from covey.post.errors.boxes import CountedBoxes
-from covey.post.errors.costs import what_is_paid
-from covey.post.errors.mixture import Mixture, box_parts, box_shares, fit_mixture, likely_places
+from covey.post.errors.costs import WIDEST, what_is_paid
+from covey.post.errors.mixture import Mixture, Places, box_parts, box_shares, fit_mixture, likely_places
 from covey.post.errors.quantiles import LEVEL
 from covey.post.kmeans import weighted_kmeans
 from covey.post.kmedian import weighted_kmedian
@@ -30,19 +32,24 @@ MOST_ROWS = 100_000  # that are made up; of more rows, each stands for several a
 MOST_COUNTED = 1e30  # rows that boxes may have: squares of more overflow
 FARTHEST = 0.2  # a tenth of the domain: a radius beyond is no place
 WITHIN = 0.15  # of the variance of a box's width: what reruns on rows of one mixture do not see of a place
+FINEST = 0.5  # of a box's width: rounded rows may all be on one side of their boxes, and no rerun sees that either
 BIAS = 2.0  # times the square of how far all reruns are off together: of light boxes they know but a part
 EDGE = 0.5  # of how far a centre moves if all rows in boxes at the domain's edge sit on it: nor do they see that
-IN_COST = 1 / 6  # of what they do not see: centres are off together, and their costs less than each could be
-SAFETY = 1.5  # on the excess: made-up rows are easier to cluster than real ones
+HIDDEN = 0.5  # of the variance that noise of all boxes gives a place: rows too few to stand out pull by about as much
+SAFETY = 1.3  # on the excess: made-up rows are easier to cluster than real ones
+LEAST_EXCESS = 0.005  # of the cost: optima of k-means differ by about so much, and made-up rows do not have the same
+MOST_EXCESS = 1.0  # a bound beyond says nothing: clusters are missed, and how many is not known
+MOST_PLACES = 2**16  # that the best centres are looked for among
+NARROW = 0.25  # deviations of a Gaussian: in a box no wider, its rows are made up evenly
 BANDS = 8  # of light boxes about a centre, each twice as far as the one before, by squares
 _UPPER = 1.28  # the 90% quantile of a normal distribution
 
 
 class Reruns(NamedTuple):
-    """radii : for each centre, nan where its place is not determined. excess : a bound on the extra cost."""
+    """radii : for each centre, nan where its place is not determined. excess : a bound on the extra cost, or None."""
 
     radii: Floats
-    excess: float
+    excess: float | None
 
 
 Again = Callable[[Floats, float, int], Floats]  # rows, by how much epsilon grows, seed -> centres in [-1, 1]^d
@@ -63,22 +70,30 @@ class MadeUp:
         some = counts > 0
         return cls(boxes.some(some).counting(counts[some] * share), mixture)
 
+    @cached_property
+    def ends(self) -> tuple[NDArray[np.intp], Floats, NDArray[np.bool_]]:
+        """For each box the Gaussians near it, sums of the chances that a row is of one of the first of them or the
+        background, and whether it has another density at one end of the box than at the other."""
+        near, chances, even = box_parts(self.boxes, self.mixture)
+        uneven = (self.boxes.widths[:, None] > NARROW * self.mixture.deviations[near]).any(axis=2)
+        sums = np.cumsum(np.concatenate([chances, even[:, None]], axis=1), axis=1)
+        return near, np.ascontiguousarray(sums.T), np.pad(uneven, ((0, 0), (0, 1)))
+
     def rows(self, rng: np.random.Generator, *, part: float = 1.0) -> Floats:
         """One set of made-up rows, or about a part of it."""
         boxes, mixture = self.boxes, self.mixture
         many = np.floor(boxes.counts * part + rng.random(len(boxes.counts))).astype(np.int64)
         box = np.repeat(np.arange(len(many)), many)
-        near, chances, even = box_parts(boxes, mixture)
-        ends = np.cumsum(np.concatenate([chances, even[:, None]], axis=1), axis=1)
-        drawn = rng.random(len(box)) * ends[box, -1]
-        column = (drawn[:, None] > ends[box]).sum(axis=1)
+        near, ends, uneven = self.ends
+        drawn = rng.random(len(box)) * ends[-1, box]
+        column = sum((drawn > end[box] for end in ends), np.zeros(len(box), dtype=np.intp))
         places = rng.random((len(box), boxes.dimension))
         lower, upper = boxes.points - boxes.widths / 2, boxes.points + boxes.widths / 2
         rows = lower[box] + boxes.widths[box] * places
-        some = np.flatnonzero(column < near.shape[1])
+        some = np.flatnonzero(uneven[box, column])
         which = near[box[some], column[some]]
         mean, deviation = mixture.means[which], mixture.deviations[which]
-        low, high = ((ends[box[some]] - mean) / deviation for ends in (lower, upper))
+        low, high = ((side[box[some]] - mean) / deviation for side in (lower, upper))
         flipped = low > 0
         low, high = np.where(flipped, -high, low), np.where(flipped, -low, high)
         below, above = ndtr(low), ndtr(high)
@@ -120,17 +135,32 @@ def rerun(
         return None
     places = likely_places(made.boxes, made.mixture)
     points, weights = places.points, places.parts * made.boxes.counts[places.box]
-    best = _best(points, weights, centres, objective, rng)
+    best = _best(*_fewer(places, made.boxes.counts), centres, objective, rng)
     least = max(float(weights @ what_is_paid(points, best, objective)), 1e-300)
     part = min(1.0, MOST_ROWS / max(boxes.rows, 1.0))
     found = [again(made.rows(rng, part=part), 1 / part, int(rng.integers(2**31))) for _ in range(RERUNS)]
     extra = [float(weights @ what_is_paid(points, each, objective)) / least - 1 for each in found]
     moved = np.stack([each[_matched(best, each)] - best for each in found])
-    rows, unseen, edge = _unseen(boxes, centres)
-    away = IN_COST * float(rows @ unseen) * boxes.dimension / least
-    if objective == "k-median":
-        away *= float(weights.sum()) / (2 * least)  # of distances: the square over twice the usual distance
-    return Reruns(_radii(unseen + edge, moved), _bound(extra) + SAFETY * away)
+    unseen = _unseen(boxes, centres)
+    radii = np.maximum(_radii(unseen.variances, moved), FINEST * np.sqrt(unseen.squares))
+    bound = _bound(extra, unseen, float(weights.sum()), least, objective)
+    return Reruns(np.where(radii <= FARTHEST, radii, np.nan), bound)
+
+
+def inside_matters(boxes: CountedBoxes, centres: Floats) -> bool:
+    """Whether where rows are inside their boxes may change the cost by more than optima differ anyway."""
+    kept = boxes.some(boxes.stands)
+    inside = np.square(kept.widths).sum(axis=1) / 12
+    paid = inside + what_is_paid(kept.points, centres, "k-means")
+    return float(np.maximum(kept.counts, 0.0) @ (inside - LEAST_EXCESS * paid)) > 0
+
+
+def _fewer(places: Places, rows: Floats) -> tuple[Floats, Floats]:
+    """Places with their rows, each for itself; or of very many, which boxes are small that have, one for each box."""
+    if len(places.points) <= MOST_PLACES:
+        return places.points, places.parts * rows[places.box]
+    middles = [add_up(places.box, places.parts * along, len(rows)) for along in places.points.T]
+    return np.stack(middles, axis=1), rows
 
 
 def _best(points: Floats, weights: Floats, centres: Floats, objective: Objective, rng: np.random.Generator) -> Floats:
@@ -148,22 +178,47 @@ def _matched(centres: Floats, others: Floats) -> Floats:
     return np.asarray(linear_sum_assignment(squares)[1])
 
 
-def _unseen(boxes: CountedBoxes, centres: Floats) -> tuple[Floats, Floats, Floats]:
-    """The rows of each centre, and two variances of its place, along each axis, that no rerun sees.
+class _Unseen(NamedTuple):
+    """What no rerun sees: of each centre, and of sums over rows of squares of how far their centres are off."""
 
-    Where in their boxes rows really are: a part of the variance of a row that is anywhere in a box of that width, and
-    of how far the centre is off if rows in boxes at the domain's edge all sit on it.
+    squares: Floats  # the mean square of its boxes' widths
+    variances: Floats  # of its place, along each axis
+    heavy: float  # if the rows of each box all sit in one place of it
+    hidden: float  # by the noise of all boxes
+    sure: float  # to compare with: squares of how far rows that stand out are from their centres
+
+
+def _unseen(boxes: CountedBoxes, centres: Floats) -> _Unseen:
+    """Where in their boxes rows really are, whether those at the domain's edge all sit on it, and rows in light boxes.
+
+    Light boxes have a part in made-up rows, but as the mixture spreads them: about the centre. Real ones may all be on
+    one side. Means of all boxes would tell, up to their noise, and what exceeded it would stand out.
     """
-    k, kept = len(centres), boxes.some(boxes.stands)
-    label, weight = nearest(kept.points, centres), np.maximum(kept.counts, 0.0)
-    rows = add_up(label, weight, k)
-    shifts = weight[:, None] * boxes.sides[boxes.stands] * kept.widths / 2
-    sums = [
-        add_up(label, weight * np.square(kept.widths).mean(axis=1), k),
-        *(add_up(label, each, k) for each in shifts.T),
-    ]
-    widths, *off = (each / np.maximum(rows, 1.0) for each in sums)
-    return rows, WITHIN * widths / 12, EDGE**2 * np.square(off).sum(axis=0)
+    k, d, label = len(centres), boxes.dimension, nearest(boxes.points, centres)
+    weight = np.where(boxes.stands, np.maximum(boxes.counts, 0.0), 0.0)
+    rows = np.maximum(add_up(label, weight, k), 1.0)
+    inside = np.square(boxes.widths).mean(axis=1)
+    squares = add_up(label, weight * inside, k) / rows
+    shifts = [add_up(label, weight * along, k) / rows for along in (boxes.sides * boxes.widths / 2).T]
+    apart = np.square(boxes.points - centres[label]).mean(axis=1)
+    heavy = add_up(label, np.square(weight) * inside / 12, k) / rows**2
+    hidden = add_up(label, boxes.variances * apart, k) / rows**2
+    variances = WITHIN * squares / 12 + EDGE**2 * np.square(shifts).sum(axis=0) + HIDDEN * hidden
+    sure = float(weight @ (inside / 12 + apart))
+    return _Unseen(squares, variances, d * float(rows @ heavy), d * float(rows @ hidden), d * sure)
+
+
+def _bound(extra: Sequence[float], unseen: _Unseen, rows: float, least: float, objective: Objective) -> float | None:
+    """What the extra cost stays below nine times in ten, as a part of the cost; None where noise leaves that open.
+
+    It does where noise alone would move means of all boxes by more than a cost may be off that is told: more than that
+    part of what rows in boxes that stand out pay. Of all, told would be bounds that noise has made large.
+    """
+    if unseen.hidden > WIDEST * unseen.sure:
+        return None
+    per_square = rows / (2 * least) if objective == "k-median" else 1.0  # a square over twice the usual distance
+    bound = float(np.hypot(SAFETY * _law(extra) + unseen.heavy * per_square / least, LEAST_EXCESS))
+    return bound if bound <= MOST_EXCESS else None
 
 
 def _radii(unseen: Floats, moved: Floats) -> Floats:
@@ -178,12 +233,11 @@ def _radii(unseen: Floats, moved: Floats) -> Floats:
     spread += (BIAS - 1) * np.einsum("ki,kj->kij", together, together)
     level = spread.trace(axis1=1, axis2=2) / d
     total = spread / 2 + (level / 2 + unseen)[:, None, None] * np.eye(d)
-    radius = np.sqrt(d * f_distribution.ppf(LEVEL, d, many) * np.linalg.eigvalsh(total)[:, -1])
-    return np.where(radius <= FARTHEST, radius, np.nan)
+    return np.sqrt(d * f_distribution.ppf(LEVEL, d, many) * np.linalg.eigvalsh(total)[:, -1])
 
 
-def _bound(extra: Sequence[float]) -> float:
-    """Above the extra cost nine times in ten, by a lognormal law of the reruns' own or the largest, and for safety."""
+def _law(extra: Sequence[float]) -> float:
+    """What the extra cost stays below nine times in ten, by a lognormal law of the reruns' own, or the largest."""
     logs = np.log(np.maximum(extra, 1e-5))
     law = np.exp(logs.mean() + _UPPER * logs.std(ddof=1) * np.sqrt(1 + 1 / len(extra)))
-    return float(SAFETY * min(law, np.exp(logs.max())))
+    return float(min(law, np.exp(logs.max())))

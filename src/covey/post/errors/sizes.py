@@ -15,6 +15,8 @@ from covey.post.errors.quantiles import LEVEL, deviations
 CHANCE = 0.01  # that nothing but noise is called rows
 FEWEST = 2.7  # kept rows, of which nobody need have been kept: by that many the rows behind coins may be more
 UNEVEN = 0.5  # of the most that the rows of a cut box can be unevenly spread: all of them on one side
+HEAVY = 0.1  # of a cluster, in one box that a border cuts: nothing averages out, and the slice may be thin or not
+CERTAIN = 3.0  # deviations of its noise that such a box counts at the least
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,21 +64,29 @@ class Sizes:
 def cluster_sizes(boxes: CountedBoxes, centres: Floats) -> Sizes:
     """The sizes of the clusters of some centres.
 
-    A box that a border cuts counts by its share F on each side. Its N rows need not be spread evenly: at worst all are
-    on one side, which has the variance F(1 - F)N²; half of that is taken, with N² less the noise in it. Summed first
-    and then made positive, since single boxes may hold less than their noise. Where coins kept rows, that nobody was
-    kept does not mean that nobody is there: the variance is never below that of a few kept rows (post/zones.md).
+    A box that a border cuts counts by its share F on each side: exactly if it is one border, by places in it if they
+    are several. Its N rows need not be spread evenly: at worst all are on one side, which has the variance F(1 - F)N²;
+    half of that is taken, with N² less the noise in it. Where one such box is a tenth of a cluster, half of N²/4:
+    numbers that are whole may all be in the thinnest slice. Summed first and then made positive, since single boxes may
+    hold less than their noise. Where coins kept rows, that nobody was kept does not mean that nobody is there: the
+    variance is never below that of a few kept rows (post/zones.md).
     """
     k, cut = len(centres), boxes.cut_by(centres)
-    within = np.bincount(cut.box, minlength=len(boxes.counts)) == 0
+    borders = np.bincount(cut.box, minlength=len(boxes.counts))
+    whole, once = np.flatnonzero(borders == 0), borders[cut.box] == 1
     sums = _Sums(boxes, k)
-    sums.add(np.flatnonzero(within), cut.label[within], np.ones(int(within.sum())))
-    for box, centre, share in _shares(boxes, centres, np.flatnonzero(~within)):
+    sums.add(whole, cut.label[whole], np.ones(len(whole)))
+    sums.add(cut.box[once], cut.other[once], cut.part[once])
+    sums.add(cut.box[once], cut.label[cut.box[once]], 1 - cut.part[once])
+    seen = [np.empty(0, dtype=np.intp)]
+    for box, centre, share in _shares(boxes, centres, np.flatnonzero(borders > 1)):
         sums.add(box, centre, share)
-    thin = _thin(cut, sums.seen, k)
-    sums.uneven += add_up(cut.other[thin], _spread(boxes, cut.box[thin], cut.part[thin]), k)
-    sums.uneven += add_up(cut.label[cut.box[thin]], _spread(boxes, cut.box[thin], cut.part[thin]), k)
-    uneven = UNEVEN * np.maximum(sums.uneven, 0.0) + FEWEST * np.square(_coins(boxes, cut, k))
+        seen.append(box * k + centre)
+    several = np.flatnonzero(~once)
+    thin = several[~np.isin(cut.box[several] * k + cut.other[several], np.concatenate(seen))]  # for places looked at
+    sums.spread(cut.box[thin], cut.other[thin], cut.part[thin])
+    sums.spread(cut.box[thin], cut.label[cut.box[thin]], cut.part[thin])
+    uneven = np.maximum(sums.uneven(), 0.0) + FEWEST * np.square(_coins(boxes, cut, k))
     squares = np.square(sums.noise + uneven)
     draws = squares / np.maximum(sums.fourth, 1e-30 * squares + 1e-300)
     return Sizes(sums.sizes, sums.noise, uneven, draws, boxes.scale)
@@ -87,20 +97,28 @@ class _Sums:
 
     def __init__(self, boxes: CountedBoxes, k: int) -> None:
         self._boxes, self._k = boxes, k
-        self.sizes, self.noise, self.fourth, self.uneven = np.zeros((4, k))
-        self.seen: list[NDArray[np.intp]] = []
+        self.sizes, self.noise, self.fourth = np.zeros((3, k))
+        self._spread: list[tuple[NDArray[np.intp], NDArray[np.intp], Floats]] = []
 
     def add(self, box: NDArray[np.intp], centre: NDArray[np.intp], share: Floats) -> None:
         counts, variances = self._boxes.counts[box], self._boxes.variances[box]
         self.sizes += add_up(centre, share * counts, self._k)
         self.noise += add_up(centre, share**2 * variances, self._k)
         self.fourth += add_up(centre, share**4 * variances**2, self._k)
-        self.uneven += add_up(centre, _spread(self._boxes, box, share), self._k)
-        self.seen.append(box * self._k + centre)
+        self.spread(box, centre, share)
 
+    def spread(self, box: NDArray[np.intp], centre: NDArray[np.intp], share: Floats) -> None:
+        """Boxes of which a part is in a cluster."""
+        parts = np.flatnonzero(share < 1)
+        self._spread.append((box[parts], centre[parts], share[parts]))
 
-def _spread(boxes: CountedBoxes, box: NDArray[np.intp], share: Floats) -> Floats:
-    return np.asarray(share * (1 - share) * (boxes.counts[box] ** 2 - boxes.variances[box]))
+    def uneven(self) -> Floats:
+        """The variance of where their rows are, once all sizes are known."""
+        box, centre, share = (np.concatenate(each) for each in zip(*self._spread, strict=True))
+        counts, variances = self._boxes.counts[box], self._boxes.variances[box]
+        heavy = counts > np.maximum(HEAVY * self.sizes[centre], CERTAIN * np.sqrt(variances))
+        part = UNEVEN * np.where(heavy, 0.25, share * (1 - share))
+        return add_up(centre, part * (counts**2 - variances), self._k)
 
 
 def _coins(boxes: CountedBoxes, cut: Cut, k: int) -> Floats:
@@ -112,11 +130,6 @@ def _coins(boxes: CountedBoxes, cut: Cut, k: int) -> Floats:
     return largest
 
 
-def _thin(cut: Cut, seen: list[NDArray[np.intp]], k: int) -> NDArray[np.intp]:
-    """Slices of boxes that are too thin for the places that were looked at."""
-    return np.flatnonzero(~np.isin(cut.box * k + cut.other, np.concatenate(seen)))
-
-
 def _shares(
     boxes: CountedBoxes, centres: Floats, which: NDArray[np.intp]
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Floats]]:
@@ -126,5 +139,6 @@ def _shares(
         chosen = which[part]
         points = boxes.points[chosen, None, :] + boxes.widths[chosen, None, :] * within
         label = nearest(points.reshape(-1, boxes.dimension), centres)
-        pairs, times = np.unique(np.repeat(chosen, len(within)) * k + label, return_counts=True)
-        yield pairs // k, pairs % k, times / len(within)
+        times = np.bincount(np.repeat(np.arange(len(chosen)) * k, len(within)) + label, minlength=len(chosen) * k)
+        pairs = np.flatnonzero(times)
+        yield chosen[pairs // k], pairs % k, times[pairs] / len(within)

@@ -13,7 +13,7 @@ from covey.queries.base import KeyedQuery, Query, WholeQuery
 from covey.queries.blocks import BlockCentres
 from covey.queries.grid import Grid
 from covey.queries.projection import Projection
-from covey.queries.tree import TreeLeaves
+from covey.queries.tree import Nodes, Tree
 
 
 class Engine(Protocol):
@@ -45,7 +45,11 @@ class Engine(Protocol):
         """The query's answer for each of its blocks; every row draws its block from `source`, by coins of its own."""
         ...
 
-    def remember(self, query: TreeLeaves, counts: NDArray[np.int64]) -> None:
+    def expect(self, tree: Tree) -> None:
+        """A tree that will probably be grown: the engine may count for it in another pass, or ignore it."""
+        ...
+
+    def remember(self, tree: Tree, leaves: Nodes, counts: NDArray[np.int64]) -> None:
         """Exact counts of leaves that growing their tree has found; the engine may answer with them, or count again."""
         ...
 

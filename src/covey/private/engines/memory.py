@@ -13,15 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.noise.source import Source
+from covey.post.threads import cores, in_order
 from covey.private.engines.rows import RowEngine, Unit, chunk_rows
-from covey.private.engines.threads import cores, in_order, on_all_cores
 from covey.private.lattice import Block, to_block
 from covey.private.tables.base import Table
 from covey.public import Domain
-from covey.queries.base import KeyedQuery, Rows
+from covey.queries.base import Rows
+from covey.queries.grid import MOST_CELLS
 from covey.queries.projection import Projection
+from covey.queries.tree import TreeNodes
 
-SORTED_ROWS = 2**23  # whose keys in a tree are sorted; of more rows, its nodes are counted in lists
+SORTED_ROWS = 2**17  # whose keys in a tree are sorted at once; of more rows, its nodes are first counted in lists
+LISTED = 2**20  # nodes of such a list, at least
 
 
 class MemoryEngine(RowEngine):
@@ -68,24 +71,21 @@ class MemoryEngine(RowEngine):
                 yield partial(block.at, slice(start, start + step))
 
     def _listed(self, keys: int) -> bool:
-        return keys <= max(2**16, self._count())
+        return keys <= max(2**16, self._count(), min(LISTED + 1, 8 * self._count()))
 
     @property
     def nodes_at_once(self) -> int | None:  # type: ignore[override]
-        return None if self._count() <= SORTED_ROWS else RowEngine.nodes_at_once
+        count = self._count()
+        return None if count <= SORTED_ROWS else max(LISTED, min(MOST_CELLS, count))
 
-    def sorted_keys(self, query: KeyedQuery) -> NDArray[np.int64]:
-        """The key of every row, ascending: quicker than their totals where few rows share a key."""
-        chunks = [unit().rows for unit in self._units()]
-        ends = np.cumsum([rows.shape[1] for rows in chunks], dtype=np.int64).tolist()
-        keys = np.empty(ends[-1] if ends else 0, dtype=np.int64)
+    def sorted_keys(self, query: TreeNodes) -> NDArray[np.int64]:
+        """The key of every row below the query's nodes, ascending: quicker than totals where few rows share a key."""
 
-        def write(place: tuple[int, Rows]) -> None:
-            end, rows = place
-            keys[end - rows.shape[1] : end] = query.keys(rows)
+        def below(unit: Unit) -> NDArray[np.int64]:
+            keys = query.keys(unit().rows)
+            return keys[keys < query.size - 1]
 
-        for _ in on_all_cores(write, zip(ends, chunks, strict=True)):
-            pass
+        keys = np.concatenate([np.empty(0, dtype=np.int64), *in_order(below, self._units())])
         keys.sort()
         return keys
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -17,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.noise.source import Source, keyed_words, new_key
+from covey.post.threads import in_order, on_all_cores
 from covey.private.engines.base import Sealed
-from covey.private.engines.threads import in_order, on_all_cores
 from covey.private.lattice import Block
 from covey.public import Domain
 from covey.queries.base import KeyedQuery, Query, Rows
@@ -26,7 +28,7 @@ from covey.queries.blocks import BlockCentres
 from covey.queries.counts import Count, InsideOutside, OccupiedCells
 from covey.queries.grid import MOST_CELLS, Grid
 from covey.queries.projection import Projection
-from covey.queries.tree import TreeLeaves
+from covey.queries.tree import Nodes, Tree, TreeLeaves
 
 CHUNK_VALUES = 2**15  # coordinates of a chunk: a quarter of a megabyte as float64, so that a pass stays in the cache
 MOST_CHUNK_ROWS = 2**16  # sums of a chunk stay far below 2^53
@@ -45,7 +47,7 @@ class RowEngine(Sealed, ABC):
 
     def __init__(self, domain: Domain) -> None:
         self._domain = domain
-        self._leaves: tuple[TreeLeaves, Integers] | None = None
+        self._leaves: tuple[Tree, Nodes, Integers] | None = None
 
     @abstractmethod
     def _units(self) -> Iterator[Unit]:
@@ -59,8 +61,8 @@ class RowEngine(Sealed, ABC):
         return True
 
     def total(self, query: Query) -> Integers:
-        if self._leaves is not None and isinstance(query, TreeLeaves) and query.same(self._leaves[0]):
-            return self._leaves[1].copy()
+        if self._leaves is not None and isinstance(query, TreeLeaves) and query.are(*self._leaves[:2]):
+            return self._leaves[2].copy()
         at_least = getattr(query, "rows_at_once", 256)  # a public wish: matrix products of many columns like more rows
         step = chunk_rows(self._domain.dimension, at_least)
 
@@ -70,22 +72,18 @@ class RowEngine(Sealed, ABC):
 
         return self._add_up(query.size, add)
 
-    def remember(self, query: TreeLeaves, counts: Integers) -> None:
+    def expect(self, tree: Tree) -> None:
+        """Rows that are at hand are counted when they are asked for."""
+
+    def remember(self, tree: Tree, leaves: Nodes, counts: Integers) -> None:
         """Keep the exact counts of leaves, which growing their tree has found: the same integers as another pass."""
-        self._leaves = query, counts
+        self._leaves = tree, leaves, counts
 
     def totals_by_key(self, query: KeyedQuery) -> tuple[NDArray[Any], Integers]:
         step = chunk_rows(self._domain.dimension, 256)
         size = getattr(query, "size", None)
         if size is not None and size <= MOST_CELLS + 1 and self._listed(size):
-
-            def add(block: Block, out: Integers) -> None:
-                for start in range(0, len(block.outside), step):
-                    np.add.at(out, query.keys(block.rows[:, start : start + step]), 1)
-
-            counts = self._add_up(size, add)
-            keys = np.flatnonzero(counts)
-            return keys, counts[keys]
+            return occurring(self._add_up(size, partial(self._count_keys, query)))
 
         def count(unit: Unit) -> tuple[NDArray[Any], Integers]:
             rows = unit().rows
@@ -97,6 +95,12 @@ class RowEngine(Sealed, ABC):
             held = table.add(keys, counts)
         self._finish()
         return table.merged() if held else (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+
+    def _count_keys(self, query: KeyedQuery, block: Block, out: Integers) -> None:
+        """Add a block's rows to the list of all keys."""
+        step = chunk_rows(self._domain.dimension, 256)
+        for start in range(0, len(block.outside), step):
+            np.add.at(out, query.keys(block.rows[:, start : start + step]), 1)
 
     def cells(self, grid: Grid) -> tuple[Integers, Integers]:
         return self.totals_by_key(OccupiedCells(grid))
@@ -155,24 +159,42 @@ class RowEngine(Sealed, ABC):
         return [MappedEngine(self, keep(part), self._domain) for part in range(parts)]
 
     def _add_up(self, size: int, add: Callable[[Block, Integers], None]) -> Integers:
-        """The sum over all units, in one array for each thread."""
-        idle: SimpleQueue[Integers] = SimpleQueue()
+        """The sum over all units."""
+        tally = Tally(size)
 
         def work(unit: Unit) -> None:
             block = unit()
-            try:
-                out = idle.get_nowait()
-            except Empty:
-                out = np.zeros(size, dtype=np.int64)
-            add(block, out)
-            idle.put(out)
+            with tally.one() as out:
+                add(block, out)
 
         for _ in on_all_cores(work, self._units()):
             pass
         self._finish()
-        total = np.zeros(size, dtype=np.int64) if idle.empty() else idle.get()
-        while not idle.empty():
-            total += idle.get()
+        return tally.total()
+
+
+class Tally(Sealed):
+    """A vector that several threads add to, each in an array of its own."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._idle: SimpleQueue[Integers] = SimpleQueue()
+
+    @contextmanager
+    def one(self) -> Iterator[Integers]:
+        """An array that nobody else adds to meanwhile."""
+        try:
+            out = self._idle.get_nowait()
+        except Empty:
+            out = np.zeros(self._size, dtype=np.int64)
+        yield out
+        self._idle.put(out)
+
+    def total(self) -> Integers:
+        """The sum of all, which are used up."""
+        total = np.zeros(self._size, dtype=np.int64) if self._idle.empty() else self._idle.get()
+        while not self._idle.empty():
+            total += self._idle.get()
         return total
 
 
@@ -223,6 +245,12 @@ class _Merged(Sealed):
         keys = keys[order]
         first = first_of_each(keys)
         return keys[first], np.add.reduceat(np.concatenate(self._counts)[order], first)
+
+
+def occurring(counts: Integers) -> tuple[Integers, Integers]:
+    """The keys that occur, of a list with the counts of all."""
+    keys = np.flatnonzero(counts)
+    return keys, counts[keys]
 
 
 def _counted(keys: NDArray[Any]) -> tuple[NDArray[Any], Integers]:

@@ -3,7 +3,8 @@
 Each partition is turned into exact integers by `mapInArrow`, and the integers are added up. A task that fails, is
 retried or runs twice changes nothing: Spark takes one result of each partition, and every attempt computes the same
 one. There are no accumulators, and no row leaves an executor, except those of a sample that was asked for, of which
-each attempt draws its own. Proof: spark.md.
+each attempt draws its own, and the different texts of a column whose categories are to be found, with how many rows
+have each: on the driver they get their noise. Proof: spark.md.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from covey.queries.blocks import BlockCentres
 from covey.queries.counts import OccupiedCells
 from covey.queries.grid import Grid
 from covey.queries.projection import Projection
-from covey.queries.tree import TreeLeaves
+from covey.queries.tree import Nodes, Tree
 
 DENSE = 2**16  # numbers of a statistic that every partition sends as they are; of more, those that are not 0
 NODES = 2**22  # of a tree that one pass counts
@@ -110,7 +111,10 @@ class SparkEngine(Sealed):
     def cells(self, grid: Grid) -> tuple[Integers, Integers]:
         return self.totals_by_key(OccupiedCells(grid))
 
-    def remember(self, query: TreeLeaves, counts: Integers) -> None:
+    def expect(self, tree: Tree) -> None:
+        """A pass counts what is asked for."""
+
+    def remember(self, tree: Tree, leaves: Nodes, counts: Integers) -> None:
         """Counts again: a job more, and nothing to keep."""
 
     def projected(self, projection: Projection) -> SparkEngine:

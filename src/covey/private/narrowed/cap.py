@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from covey.errors import ParameterError
 from covey.noise.source import Source
+from covey.post.threads import on_all_cores
 from covey.private.engines.base import Sealed
 from covey.private.engines.rows import RowEngine
-from covey.private.engines.threads import on_all_cores
 from covey.private.lattice import to_block
 from covey.private.narrowed.names import Names
 from covey.private.narrowed.zones import ALWAYS, Coins
@@ -32,7 +32,8 @@ from covey.public import Domain
 from covey.queries.base import Query
 from covey.queries.people import PeopleByRows
 
-AT_ONCE = 2**22  # different pairs of a person and a row that a pass over the table holds
+AT_ONCE = 6 * 2**20  # different pairs of a person and a row of two columns that a pass holds; of wider rows, fewer
+MOST_WRONG = 2**10  # words that differ in their last bits alone: with more, they are no hashes
 COPIES = 2**20  # copies of rows that are ranked at once
 OUTSIDE = np.uint64(ALWAYS - 1)  # every coin keeps somebody without a row in a zone
 Words = NDArray[np.uint64]
@@ -58,12 +59,22 @@ class Group(Sealed):
         names = [each.name for each in fields(cls)]
         return cls(*(np.concatenate([getattr(each, name) for each in groups], axis=-1) for name in names))
 
+    @cached_property
+    def by_rank(self) -> NDArray[np.int64]:
+        """The order of the ranks: asked for when equal pairs are looked for, and when the smallest are chosen."""
+        return ascending(self.rank)
+
     def merged(self) -> Group:
-        """Equal pairs together."""
-        order = np.lexsort((self.row, self.high, self.low))
+        """Equal pairs together. They have equal ranks, and others have not, but for an accident of the hash."""
+        order = self.by_rank
+        again = ~_begins(self.rank[order])
+        if not again.any():
+            return self
         ordered = self.at(order)
-        fresh = np.ones(len(order), dtype=np.bool_)
-        fresh[1:] = _differ(ordered.low, ordered.high, ordered.row)
+        fresh = _begins(ordered.low, ordered.high, ordered.row)
+        if (again & fresh).any():
+            ordered = self.at(np.lexsort((self.row, self.high, self.low)))
+            fresh = _begins(ordered.low, ordered.high, ordered.row)
         first = np.flatnonzero(fresh)
         copies = np.add.reduceat(ordered.copies, first) if len(first) else ordered.copies
         once = ordered.at(first)
@@ -81,19 +92,22 @@ class Ranked(Sealed):
     copy: Words
     values: NDArray[np.float64]
 
-    def smallest(self, most: int, other: Ranked | None) -> Ranked:
-        """The first `most` of every person, of these and the others."""
-        both = [self] if other is None else [other, self]
-        names = [each.name for each in fields(Ranked)]
-        joined = {name: np.concatenate([getattr(each, name) for each in both], axis=-1) for name in names}
-        order = np.lexsort(tuple(joined[name] for name in ("copy", "row", "rank", "high", "low")))
-        ordered = {name: values[..., order] for name, values in joined.items()}
-        start = np.ones(len(order), dtype=np.bool_)
-        start[1:] = _differ(ordered["low"], ordered["high"])
+    def smallest(self, most: int, other: Ranked | None, *, by_rank: NDArray[np.int64] | None = None) -> Ranked:
+        """The first `most` of every person, of these and the others; by_rank : the order of all ranks, if known."""
+        joined = {each.name: getattr(self, each.name) for each in fields(Ranked)}
+        if other is not None:
+            joined = {name: np.concatenate([getattr(other, name), own], axis=-1) for name, own in joined.items()}
+        order = ascending(joined["rank"]) if by_rank is None else by_rank
+        order = order[ascending(joined["low"][order])]
+        low, high, rank = (joined[name][order] for name in ("low", "high", "rank"))
+        start = _begins(low, high)
+        if not (_begins(low, rank) & (_begins(low) | ~start)).all():
+            order = np.lexsort(tuple(joined[name] for name in ("copy", "row", "rank", "high", "low")))
+            start = _begins(joined["low"][order], joined["high"][order])
         first = np.flatnonzero(start)
         within = np.arange(len(order)) - np.repeat(first, np.diff(first, append=len(order)))
-        stay = within < most
-        return Ranked(**{name: values[..., stay] for name, values in ordered.items()})
+        stay = order[within < most]
+        return Ranked(**{name: values[..., stay] for name, values in joined.items()})
 
     def without(self, low: Words, high: Words) -> Ranked:
         """All rows but those of the people with these names."""
@@ -121,8 +135,7 @@ class Strictest(Sealed):
         )
         order = np.lexsort((last, high, low))
         low, high, last = low[order], high[order], last[order]
-        fresh = np.ones(len(order), dtype=np.bool_)
-        fresh[1:] = _differ(low, high)
+        fresh = _begins(low, high)
         self._low, self._high, self._last = low[fresh], high[fresh], last[fresh]
 
     def gone(self, names: Names) -> tuple[Words, Words]:
@@ -131,9 +144,35 @@ class Strictest(Sealed):
         return self._low[gone], self._high[gone]
 
 
-def _differ(*columns: Words) -> NDArray[np.bool_]:
-    """Where an entry differs from the one before it."""
-    return np.asarray(np.logical_or.reduce([each[1:] != each[:-1] for each in columns]))
+def ascending(words: Words) -> NDArray[np.int64]:
+    """The stable order of words that are evenly spread, as hashes are: a sort of their first bits, with their places.
+
+    Quicker than argsort. The few neighbours with the same first bits are put in order afterwards.
+    """
+    if (words[1:] >= words[:-1]).all():
+        return np.arange(len(words))
+    last = np.uint64((1 << len(words).bit_length()) - 1)
+    packed = words & ~last | np.arange(len(words), dtype=np.uint64)
+    packed.sort()
+    order = (packed & last).astype(np.int64)
+    sorted_ = words[order]
+    wrong = np.flatnonzero(sorted_[1:] < sorted_[:-1])
+    if len(wrong) > MOST_WRONG:
+        return np.argsort(words, kind="stable")
+    packed |= last
+    for place in wrong:
+        run = slice(*(np.searchsorted(packed, packed[place], side=side) for side in ("left", "right")))
+        order[run] = np.sort(order[run])[np.argsort(words[np.sort(order[run])], kind="stable")]
+    return order
+
+
+def _begins(*columns: Words) -> NDArray[np.bool_]:
+    """Where an entry differs from the one before it; the first one does."""
+    found = np.ones(len(columns[0]), dtype=np.bool_)
+    np.not_equal(columns[0][1:], columns[0][:-1], out=found[1:])
+    for each in columns[1:]:
+        found[1:] |= each[1:] != each[:-1]
+    return found
 
 
 def grouped(units: Callable[[], Iterator[Callable[[], Group]]]) -> Iterator[Group]:
@@ -146,17 +185,19 @@ def grouped(units: Callable[[], Iterator[Callable[[], Group]]]) -> Iterator[Grou
         for group in on_all_cores(lambda unit: unit(), units()):
             held.append(_between(group, low, high))
             count += len(held[-1].rank)
-            while count > AT_ONCE:
+            most = AT_ONCE * 8 // (6 + len(group.values))  # beside its columns, a pair has six numbers
+            while count > most:
                 held = [Group.joined(held).merged()]
                 count = len(held[0].rank)
-                if count > AT_ONCE // 2 and high - low > 1:
+                if count > most // 2 and high - low > 1:
                     high = low + (high - low) // 2
                     held = [_between(held[0], low, high)]
                     count = len(held[0].rank)
                 else:
                     break
         if held:
-            yield Group.joined(held).merged()
+            whole, held = Group.joined(held).merged(), []  # the parts make room
+            yield whole
         low, width = high, 2 * (high - low)  # a crowded range says nothing about the next
 
 
@@ -173,7 +214,8 @@ def capped(units: Callable[[], Iterator[Callable[[], Group]]], *, most: int, nam
     for group in grouped(units):
         zones.add(group)
         once = np.zeros(len(group.rank), dtype=np.uint64)
-        kept = Ranked(group.low, group.high, group.rank, group.row, once, group.values).smallest(most, kept)
+        ranked = Ranked(group.low, group.high, group.rank, group.row, once, group.values)
+        kept = ranked.smallest(most, kept, by_rank=group.by_rank if kept is None else None)
         further = group.copies - 1
         ends = np.cumsum(further)
         for start in range(0, int(ends[-1]) if len(ends) else 0, COPIES):
@@ -202,11 +244,11 @@ def read_groups(
         none, once = np.zeros(len(low), dtype=np.uint64), np.ones(len(low), dtype=np.int64)
         last = np.full(len(low), OUTSIDE)
         if whole:
-            return Group(low, high, none, low, last, once, values[:0]).merged()
+            return Group(low, high, none, low, last, once, values[:0])
         block = to_block(values, domain)
         row = names.rows(block)
         last = last if coins is None else coins.last_words(block.rows)
-        return Group(low, high, row, names.ranks(low, high, row, none), last, once, values).merged()
+        return Group(low, high, row, names.ranks(low, high, row, none), last, once, values)
 
     for piece in table.pieces_with_ids(domain.columns, person):
         yield partial(read, piece)

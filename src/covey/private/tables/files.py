@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from covey.errors import DataError, ParameterError
 from covey.files import File
 from covey.geo.clock import Hand, hand, source_of
-from covey.private.engines.threads import cores
+from covey.post.threads import cores
 from covey.private.tables.base import Piece, Places, Table, not_numeric
 from covey.private.tables.coded import Coded, Letters, check_categories, codes, letters
 from covey.private.tables.csv.reader import parse

@@ -17,10 +17,11 @@ from covey.checks import whole_number
 from covey.errors import ParameterError
 from covey.geo.geojson import Region, find_axes
 from covey.geo.ground import Ground
-from covey.post.distances import Objective, add_up, nearest, one_blas_thread
+from covey.post.distances import Objective, add_up, nearest
 from covey.post.random import public_rng
 from covey.post.starts import uniform_starts
 from covey.post.swaps import cells_of, choose, settle, spread_out
+from covey.post.threads import one_blas_thread
 from covey.published.certificate import reach_of
 from covey.published.coreset.answers import (
     MOST_CENTRES,

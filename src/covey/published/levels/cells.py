@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.post.errors.boxes import CountedBoxes
+from covey.post.errors.mixture import Places
 from covey.post.kmeans import weighted_kmeans
 from covey.post.kmedian import weighted_kmedian
 from covey.post.random import public_rng
@@ -27,7 +28,8 @@ MOST_BOXES = 3072  # that stand out: with more, boxes are cut for heavier ones o
 _HALF = 0.12  # the epsilon at which half as many may: a less private level shows more, however many rows there are
 NARROW = 1 / 16  # of the cube: a wider box at the edge holds more than the rows that were moved there
 _STRICTER = 1.04
-_STARTS, _BUCKETS = 5, 512  # of the search: a slider waits for it
+_STARTS, _BUCKETS, _POLISH = 5, 512, 2  # of the search: a slider waits for it
+_ROUNDS = 50  # from the middles of boxes to where their rows probably are
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +133,7 @@ def quick_clusters(points: Floats, weights: Floats, k: int, objective: str) -> F
     edge = np.ones(points.shape[1])
     starts = plus_plus(points, weights, k, starts=_STARTS, rng=public_rng(0))
     found = weighted_kmeans(
-        points, weights, k=k, lower=-edge, upper=edge, starts=starts, coarse=_BUCKETS, polish=1, swaps=k + 10
+        points, weights, k=k, lower=-edge, upper=edge, starts=starts, coarse=_BUCKETS, polish=_POLISH, swaps=k + 10
     )
     if objective == "k-means":
         return found.centres
@@ -146,4 +148,20 @@ def quick_clusters(points: Floats, weights: Floats, k: int, objective: str) -> F
         coarse=_BUCKETS,
         polish=1,
         swaps=6 if k <= 20 else 3,
+    ).centres
+
+
+def refined(boxes: CountedBoxes, taken: NDArray[np.bool_], places: Places, centres: Floats) -> Floats:
+    """Centres of k-means moved to where the rows of the boxes taken probably are, which need not be their middles."""
+    edge, counted = np.ones(boxes.dimension), taken[places.box]
+    weights = places.parts * boxes.counts[places.box]
+    return weighted_kmeans(
+        places.points[counted],
+        weights[counted],
+        k=len(centres),
+        lower=-edge,
+        upper=edge,
+        starts=centres[None],
+        rounds=_ROUNDS,
+        swaps=0,
     ).centres

@@ -18,12 +18,15 @@ from covey.checks import amount, whole_number
 from covey.errors import ParameterError
 from covey.post.distances import add_up
 from covey.post.errors.boxes import CountedBoxes, laplace_variance
+from covey.post.errors.mixture import ROUNDS, Mixture, fit_mixture, likely_places
 from covey.post.errors.sizes import cluster_sizes
+from covey.post.phantoms import without_phantoms
+from covey.post.random import public_rng
 from covey.public import Domain
 from covey.published.certificate import Certificate
 from covey.published.coreset.coreset import Coreset
 from covey.published.errors import BoxNoise, Known, from_boxes
-from covey.published.levels.cells import Layer, at_edge, boxes_of, most_boxes, quick_clusters
+from covey.published.levels.cells import Layer, at_edge, boxes_of, most_boxes, quick_clusters, refined
 from covey.published.levels.words import SLIDER, choice, expected, meaning
 from covey.published.release import Release
 from covey.published.ways import Unit
@@ -67,6 +70,14 @@ def check_levels(levels: Sequence[Any]) -> tuple[Level, ...]:
 def price(levels: Sequence[Any] = USUAL_LEVELS) -> float:
     """What a look at all levels costs: the epsilon of the least private one."""
     return check_levels(levels)[-1].epsilon
+
+
+class _Clusters(NamedTuple):
+    """Found in a level's boxes: centres, the noisy number of rows of each, and the mixture that says where rows are."""
+
+    centres: Floats
+    sizes: Floats
+    mixture: Mixture
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,14 +203,23 @@ class LevelSet:
         if objective not in ("k-means", "k-median"):
             raise ParameterError("objective", "must be 'k-means' or 'k-median'")
         key = (self._index(level), number, objective, edges)
-        return self._once(key, lambda: self._clusters(*key))
+        found = self._once(key, lambda: self._clusters(*key))
+        return found.centres, found.sizes
 
-    def _clusters(self, level: int, k: int, objective: str, edges: bool) -> tuple[Floats, Floats]:
+    def _clusters(self, level: int, k: int, objective: str, edges: bool) -> _Clusters:
+        boxes = self.boxes(level)
+        taken, centres = self.by_middles(level, k, objective=objective, edges=edges)
+        mixture = fit_mixture(boxes, centres, rounds=2 * ROUNDS, narrow=True)
+        if objective == "k-means":
+            centres = refined(boxes, taken, likely_places(boxes, mixture), centres)
+        return _Clusters(centres, cluster_sizes(boxes, centres).sizes, mixture)
+
+    def by_middles(self, level: int, k: int, *, objective: str, edges: bool) -> tuple[NDArray[np.bool_], Floats]:
+        """The boxes that centres are looked for in, and k centres as if all rows sat in the middles of their boxes."""
         boxes = self.boxes(level)
         inner = boxes.stands & ~self.at_edge(level)
-        taken = boxes.stands if edges or not inner.any() else inner
-        centres = quick_clusters(boxes.points[taken], boxes.counts[taken], k, objective)
-        return centres, cluster_sizes(boxes, centres).sizes
+        taken = without_phantoms(boxes, boxes.stands if edges or not inner.any() else inner, k, public_rng(0))
+        return taken, quick_clusters(boxes.points[taken], boxes.counts[taken], k, objective)
 
     def at_edge(self, level: int) -> NDArray[np.bool_]:
         """Which boxes of a level are narrow and lie at the edge of the bounds."""
@@ -210,9 +230,10 @@ class LevelSet:
         centres, sizes = self.clusters(level, k, objective=objective, edges=edges)
         if self.zoned:
             return Known(sizes, None, {"errors": ZONED})
-        key = ("known", self._index(level), len(centres), objective, edges)
+        key = (self._index(level), len(centres), objective, edges)
         unit = Unit.of(self.columns, self.domain.middle, self.domain.unit, self.domain.reach)
-        return self._once(key, lambda: from_boxes(self.boxes(level), centres, unit, objective))
+        mixture = self._known[key].mixture  # that was made for these centres
+        return self._once(("known", *key), lambda: from_boxes(self.boxes(level), centres, unit, objective, mixture))
 
     def expected(self, level: int) -> dict[str, Any]:
         """What to expect of a level, as plain numbers: from formulas and from what the level itself releases."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,8 +14,9 @@ Frame = tuple[float, float, float, float]  # west, south, east, north
 
 ASSETS = Path(__file__).parents[2] / "studio" / "assets"
 WIDE = 15.0  # degrees: coarse outlines are enough for more
-SQUARE = 10  # degrees: names of places are in one file for each such square
+PLACES, WATER = 10, 5  # degrees: names of places and water are in one file for each such square
 MOST_NAMES = 400
+ALL_SEA = 0.999  # of a frame: then no map is drawn
 STATES: Frame = (-180.0, 13.0, -64.0, 72.0)  # where borders within the United States are
 
 
@@ -30,22 +31,42 @@ class Ground(NamedTuple):
 
 
 def ground_of(frame: Frame, *, assets: Path = ASSETS) -> Ground | None:
-    """What lies within the bounds; None where no outlines are installed, or all of it is sea."""
+    """What lies within the bounds; None where no map is installed, or all of it is sea."""
     west, south, east, north = frame
-    world = assets / "world"
-    if not (world / "index.json").is_file():
+    if not (assets / "water" / "index.json").is_file():
         return None
-    wide = max(east - west, north - south) > WIDE
-    found = [_read(world / "countries.json")] if wide else list(_countries(world, frame))
-    polygons = [each["geometry"]["coordinates"] for part in found for each in part["features"]]
+    if max(east - west, north - south) > WIDE:
+        return _of_countries(assets / "world" / "countries.json", frame)
+    squares = [_read(file) for file in _squares(assets / "water", frame, WATER)]
+    rings = (_walked(ring) for square in squares for polygon in square["water"] for ring in polygon)
+    water = [cut for ring in rings if len(cut := within(ring, frame)) > 2]
+    names = _names(assets / "places", frame)
+    if not names and _share(water, frame) > ALL_SEA:
+        return None
+    borders = [_walked(line) for square in squares for line in square["borders"]]
+    lines = [*_runs(borders, frame), *_borders(assets / "us", frame)]
+    land = [(west, south), (east, south), (east, north), (west, north)]  # where no water is
+    credit = "Water: © OpenStreetMap contributors; borders: Natural Earth"
+    return Ground([land], water, lines, names, credit + ("; names of places: GeoNames, CC BY 4.0." if names else "."))
+
+
+def _of_countries(file: Path, frame: Frame) -> Ground | None:
+    """Coarse outlines, for a view of many degrees."""
+    polygons = [each["geometry"]["coordinates"] for each in _read(file)["features"]]
     rings = [ring for shape in polygons for polygon in shape for ring in polygon]
     land = [cut for ring in rings if len(cut := within(ring, frame)) > 2]
-    if not land:
-        return None
-    lines = [] if wide or not _meet(frame, STATES) else list(_borders(assets / "us", frame))
-    names = [] if wide else _names(assets / "places", frame)
-    credit = "Outlines: Natural Earth" + ("; names of places: GeoNames, CC BY 4.0." if names else ".")
-    return Ground(land, [], lines, names, credit)
+    return Ground(land, [], [], [], "Outlines: Natural Earth.") if land else None
+
+
+def _walked(steps: list[int]) -> list[Point]:
+    """A line of differences in ten-thousandths of a degree."""
+    return [(x / 1e4, y / 1e4) for x, y in zip(accumulate(steps[::2]), accumulate(steps[1::2]), strict=True)]
+
+
+def _share(rings: list[list[Point]], frame: Frame) -> float:
+    """The part of a frame that rings cover, those around islands counted with them."""
+    areas = (sum(x0 * y1 - x1 * y0 for (x0, y0), (x1, y1) in pairwise([*ring, ring[0]])) / 2 for ring in rings)
+    return abs(sum(areas)) / ((frame[2] - frame[0]) * (frame[3] - frame[1]))
 
 
 def drawn_ground(document: dict[str, Any]) -> Ground:
@@ -87,34 +108,38 @@ def _meet(a: Sequence[float], b: Sequence[float]) -> bool:
     return a[0] <= b[2] and b[0] <= a[2] and a[1] <= b[3] and b[1] <= a[3]
 
 
-def _countries(world: Path, frame: Frame) -> Iterator[Any]:
-    for each in _read(world / "index.json"):
-        if any(_meet(box, frame) for box in each["boxes"]):
-            yield _read(world / "detail" / each["file"])
+def _borders(folder: Path, frame: Frame) -> list[list[Point]]:
+    """Those of states and counties within the United States."""
+    if not _meet(frame, STATES):
+        return []
+    files = (_read(folder / name) for name in ("states.json", "counties.json"))
+    return list(_runs((line for each in files for line in each["features"][0]["geometry"]["coordinates"]), frame))
 
 
-def _borders(folder: Path, frame: Frame) -> Iterator[list[Point]]:
+def _runs(lines: Iterable[Sequence[Sequence[float]]], frame: Frame) -> Iterator[list[Point]]:
     """The runs of lines whose parts meet the frame."""
-    for name in ("states.json", "counties.json"):
-        for line in _read(folder / name)["features"][0]["geometry"]["coordinates"]:
-            run: list[Point] = []
-            for (x0, y0), (x1, y1) in pairwise(line):
-                if _meet((min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)), frame):
-                    run = run or [(x0, y0)]
-                    run.append((x1, y1))
-                elif run:
-                    yield run
-                    run = []
-            if run:
+    for line in lines:
+        run: list[Point] = []
+        for (x0, y0), (x1, y1) in pairwise(line):
+            if _meet((min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)), frame):
+                run = run or [(x0, y0)]
+                run.append((x1, y1))
+            elif run:
                 yield run
+                run = []
+        if run:
+            yield run
+
+
+def _squares(folder: Path, frame: Frame, side: int) -> Iterator[Path]:
+    """The files of the squares that a frame touches."""
+    west, south, east, north = (int(value // side) for value in frame)
+    files = (folder / f"{x}_{y}.json" for x in range(west, east + 1) for y in range(south, north + 1))
+    return (file for file in files if file.is_file())
 
 
 def _names(folder: Path, frame: Frame) -> list[tuple[str, float, float]]:
     west, south, east, north = frame
-    found: list[tuple[str, float, float, int]] = []
-    for x in range(int(west // SQUARE), int(east // SQUARE) + 1):
-        for y in range(int(south // SQUARE), int(north // SQUARE) + 1):
-            file = folder / f"{x}_{y}.json"
-            found += _read(file) if file.is_file() else []
+    found = [each for file in _squares(folder, frame, PLACES) for each in _read(file)]
     inside = [each for each in found if west < each[1] < east and south < each[2] < north]
     return [(name, x, y) for name, x, y, _ in sorted(inside, key=lambda each: -each[3])[:MOST_NAMES]]

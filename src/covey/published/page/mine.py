@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from covey.geo.clock import hand
-from covey.published.certificate import Certificate, in_full
+from covey.published.certificate import UNCOVERED, Certificate
 from covey.published.plane import Plane
 from covey.published.release import Release
 from covey.published.sentences import hollow, radii_in_metres, sizes_in_words
@@ -17,6 +17,8 @@ from covey.text import listing
 
 MOST_COLUMNS = 6  # that somebody would type the values of
 PLACEHOLDER = "{:.6g}"
+BEYOND = 10  # odds with a delta give up a tenth of the doubt, and hold but for ten deltas
+RARE = 10**12  # a chance below one in so many is told as this one
 
 
 def asks(release: Release) -> bool:
@@ -70,7 +72,10 @@ def escape_json(content: str) -> str:
 
 
 def in_odds(certificate: Certificate) -> list[str]:
-    """The promise for one person, in odds: for somebody who was half sure beforehand. From the certificate alone."""
+    """The promise for one person, in odds: for somebody who was half sure beforehand. From the certificate alone.
+
+    What a delta does to odds is derived in PRIVACY.md, "What ε and δ mean in odds".
+    """
     if certificate.seeded:
         return []
     epsilon, delta = certificate.epsilon, certificate.delta
@@ -79,24 +84,26 @@ def in_odds(certificate: Certificate) -> list[str]:
     away = min(1.0, delta * spread) if certificate.neighbours == "add-remove" else delta
     lines = []
     if certificate.neighbours == "add-remove":
-        sure = f"somebody who was half sure can become sure to at most {odds(epsilon)}{_but_for(delta)}"
+        sure = f"somebody who was half sure can become sure to at most {odds(epsilon, delta)}"
         lines.append(f"Whether you are in the data: {sure}, whatever else they know.")
-    lines.append(f"What your values are, of any two: to at most {odds(where)}{_but_for(away)}.")
+    lines.append(f"What your values are, of any two: to at most {odds(where, away)}.")
     lines.append(f"“You” are {certificate.person}.")
     zones = certificate.parameters.get("zones")
     known = [each for each in zones if isinstance(each, dict)] if isinstance(zones, list) else []
     if names := [str(each["name"]) for each in known if isinstance(each.get("name"), str)]:
         lines.append(f"Rows in {listing(names)} are protected more strictly.")
+    if UNCOVERED in certificate.statement:
+        lines.append("How this release was chosen is not covered by these odds: the certificate says why.")
     return lines
 
 
-def odds(epsilon: float) -> str:
-    """ "73 in 100", never rounded down."""
-    chance = 1 / (1 + math.exp(-min(epsilon, 700.0)))
+def odds(epsilon: float, delta: float = 0.0) -> str:
+    """ "73 in 100", and with a delta how often that may fail; neither is rounded down."""
+    doubt = 1 / (1 + math.exp(min(epsilon, 700.0)))  # that stays, at the least
+    chance = 1 - (doubt * (1 - 1 / BEYOND) if delta else doubt)
     scale = 10 ** (4 if chance > 0.999 else 1 if chance > 0.99 else 0)
     shown = math.ceil(chance * 100 * scale - 1e-9) / scale
-    return "almost certainty" if shown >= 100 else f"{shown:g} in 100"
-
-
-def _but_for(delta: float) -> str:
-    return f" (but for a chance of about {in_full(delta)})" if delta else ""
+    if shown >= 100 or BEYOND * delta >= 1:
+        return "almost certainty"
+    once = f", but for a chance of at most 1 in {math.floor(min(1 / (BEYOND * delta), RARE)):,}" if delta else ""
+    return f"{shown:g} in 100{once}"

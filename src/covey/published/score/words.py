@@ -14,6 +14,8 @@ NOTE = (
     "centre these centres save."
 )
 
+LOST = " A cost that may be 0 is lost in the noise: a larger epsilon, or a clip at a distance, tells more."
+
 
 def show_score(score: Score) -> None:
     """Everything about a score that a person wants to know, on stdout."""
@@ -25,7 +27,7 @@ def show_score(score: Score) -> None:
         [_named(score, what), *(_told(what, each[what]) if what in each else "" for each in told.values())]
         for what in asked
     ]
-    rows.append(["nearest centres apart", *(_apart(score, each.separation) for each in score.sets)])
+    rows.append(["nearest centres apart" + _unit(score), *(_apart(score, each.separation) for each in score.sets)])
     show_table(["", *told], rows, right=range(1, len(told) + 1))
     for other in score.sets[1:]:
         better = score.is_better(other.name)
@@ -61,5 +63,6 @@ def _apart(score: Score, separation: float | None) -> str:
 
 def _clipped(score: Score) -> str:
     if score.clip is None:
-        return ""
+        lost = any(score.cost(each.name)[1] <= 0 for each in score.sets)
+        return LOST if lost else ""
     return f" Rows farther than {plain(score.clip)}{_unit(score)} from all centres count as that far."

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
 
 from covey.noise.laplace import discrete_laplace
 from covey.noise.source import SeededSource
+from covey.post.distances import nearest
 from covey.post.errors.boxes import CountedBoxes, laplace_variance, part_beyond, spots
 from covey.post.random import public_rng
 
@@ -60,6 +62,21 @@ def test_cuts_name_the_boxes_that_reach_over_a_border_and_how_far():
     assert cut.label.tolist() == [0, 1, 1]
     assert (cut.box.tolist(), cut.other.tolist()) == ([1], [0])
     assert cut.part == pytest.approx([0.1 / 0.5])
+
+
+@pytest.mark.parametrize(("d", "k"), [(1, 3), (2, 1), (2, 9), (3, 5)])
+def test_no_box_that_a_border_cuts_is_passed_over(d, k):
+    """By corners: a box is cut where they do not all have the same nearest centre."""
+    rng = public_rng(d + k)
+    points, widths, centres = rng.uniform(-1, 1, (400, d)), rng.uniform(0, 0.6, (400, d)), rng.uniform(-1, 1, (k, d))
+    boxes = CountedBoxes.of_one_scale(points, widths, np.ones(400), scale=1.0, strictness=1.0)
+    corners = points[:, None] + widths[:, None] / 2 * np.array(list(product((-1.0, 1.0), repeat=d)))
+    labels = nearest(corners.reshape(-1, d), centres).reshape(400, -1)
+    pairs = {(box, label) for box, own in enumerate(labels) for label in own}
+    cut = boxes.cut_by(centres)
+    told = set(zip(cut.box.tolist(), cut.other.tolist(), strict=True)) | set(enumerate(cut.label.tolist()))
+    assert pairs <= told
+    assert len(set(cut.box.tolist())) < 400  # and those far from any are
 
 
 def test_the_variance_is_that_of_the_noise_that_is_drawn():

@@ -37,14 +37,20 @@ def test_shares_are_those_of_many_points_in_each_box():
 
 
 def test_a_cut_box_is_half_as_uneven_as_it_can_be():
-    """One box of 1,000 rows, cut in half: their number on one side has the variance of all being there, by half."""
-    boxes = grid(1, np.array([1000.0]))
+    """Five boxes of 1,000 rows, cut in half: how many are on one side has the variance of all being there, by half."""
+    boxes = grid(5, np.full(25, 1000.0))
     found = cluster_sizes(boxes, np.array([[-0.5, 0.02], [0.5, 0.02]]))
-    share = found.sizes / 1000
-    worst = share * (1 - share) * (1000.0**2 - boxes.variances[0])
-    assert found.uneven == pytest.approx(0.5 * worst)
-    low, high = found.intervals()[0]
-    assert low < 0.2 * 1000 < 0.8 * 1000 < high
+    assert found.sizes == pytest.approx([12_500, 12_500])
+    assert found.uneven == pytest.approx(0.5 * 5 * 0.25 * (1000.0**2 - boxes.variances[0]))
+
+
+@pytest.mark.parametrize("off", [0.0, 0.17, -0.17])
+def test_one_heavy_box_may_have_all_its_rows_on_either_side(off):
+    """Whole numbers can all lie in the thinnest slice of a box, and a single box has no others to make up for it."""
+    counts = np.full((5, 5), 100.0)
+    counts[2, 2] = 1000.0
+    low, high = cluster_sizes(grid(5, counts), np.array([[-0.5 + off, 0.02], [0.5 + off, 0.02]])).intervals().T
+    assert ((high - low) / 2 > 550).all()
 
 
 def test_boxes_that_no_border_cuts_have_noise_only():
@@ -72,3 +78,13 @@ def test_joint_intervals_are_wider_and_hold_all_at_once():
     assert (np.abs(off) <= single).mean() == pytest.approx(0.9, abs=0.01)
     assert (np.abs(off) <= single).all(axis=1).mean() < 0.35
     assert (np.abs(off) <= joint).all(axis=1).mean() == pytest.approx(0.9, abs=0.015)
+
+
+def test_no_box_is_cut_by_a_border_between_a_centre_and_itself():
+    rng = np.random.default_rng(4)
+    points, centres = rng.uniform(-1, 1, (3000, 2)), rng.uniform(-1, 1, (5, 2))
+    ones = np.ones(len(points))
+    boxes = CountedBoxes(points, np.full((3000, 2), 1e-3), 10 * ones, ones, ones, ones)
+    cut = boxes.cut_by(np.concatenate([centres, centres[:1]]))  # and none between equal centres
+    assert (cut.other % 5 != cut.label[cut.box]).all()
+    assert 0 < len(cut.box) < 100

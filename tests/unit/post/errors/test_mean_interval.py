@@ -66,3 +66,20 @@ def test_with_few_rows_nothing_is_told(rows):
     found = mean_interval(counted(rows * TRUE), PLACES, pay, 2)
     assert found.why == FEW
     assert np.isnan([found.low, found.high]).all()
+
+
+def test_where_many_rows_are_the_same_the_others_may_all_be_on_one_side_of_their_boxes(monkeypatch):
+    """Whole numbers, all below the middles of their boxes: that some boxes are cut down to points tells of them."""
+    far, narrow = np.array([[0.9, 0.9]]), np.sort(TRUE)[-60] < TRUE
+    widths = np.where(narrow[:, None], 1e-9, 2 / SIDE) * np.ones(POINTS.shape)
+    boxes = CountedBoxes.of_one_scale(POINTS, widths, TRUE, scale=0.01, strictness=1.0)
+    rows = POINTS - np.where(narrow[:, None], 0.0, 0.3 * widths)
+    true = float(TRUE @ what_is_paid(rows, far, "k-median") / TRUE.sum())
+
+    def holds():
+        found = mean_interval(boxes, PLACES, lambda points: what_is_paid(points, far, "k-median"), 1)
+        return found.low <= true <= found.high
+
+    assert holds()
+    monkeypatch.setattr("covey.post.errors.costs.POINT", 0.0)
+    assert not holds()

@@ -37,3 +37,25 @@ def test_a_release_of_a_level_that_shows_nothing_says_how_little_it_knows():
     low, high = release.size_intervals[0]
     assert high - low > 2 * 1.6 * np.sqrt(levels.rows_variance(0))
     assert release.doubtful.tolist() == [True]
+
+
+def test_centres_of_tight_clusters_are_not_drawn_to_boxes_that_noise_made():
+    """36 tight clusters in a part of the domain: one box of noise far away would cost more than all rows do."""
+    rng = np.random.default_rng(7)
+    middles = np.stack(np.meshgrid(np.arange(6), np.arange(6)), axis=-1).reshape(-1, 2) * 0.12 - 0.8
+    rows = middles[rng.integers(0, 36, 20_000)] + rng.normal(0, 0.012, (20_000, 2))
+    least = np.square(rows[:, None] - middles).sum(axis=2).min(axis=1).sum()
+    for seed in (5, 6, 15):
+        centres, _ = fit_levels(rows, bounds=(-1, 1), random_state=seed).clusters(4, 36)
+        assert np.square(rows[:, None] - centres).sum(axis=2).min(axis=1).sum() < 1.01 * least
+
+
+def test_centres_lie_where_rows_in_their_boxes_are():
+    """A cluster at a corner of its cell has rows in four of them, and its centre is not in the middle of any."""
+    rng = np.random.default_rng(3)
+    middles = np.array([[-0.49, -0.49], [0.5, 0.26], [-0.3, 0.6]])
+    rows = np.repeat(middles, 3000, axis=0) + rng.normal(0, 0.03, (9000, 2))
+    levels = fit_levels(rows, bounds=(-1, 1), per_axis=16, random_state=1)
+    centres, _ = levels.clusters(4, 3)
+    off = np.sqrt(np.square(centres[:, None] - middles).sum(axis=2).min(axis=0))
+    assert off.max() < 0.006

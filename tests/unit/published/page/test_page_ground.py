@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shapely import Polygon, box
+from shapely import Point, Polygon, box
 from shapely.validation import make_valid
 
 from covey.published.page.ground import ASSETS, drawn_ground, ground_of, within
@@ -34,13 +34,23 @@ def test_without_outlines_there_is_no_ground(tmp_path):
     assert ground_of(FRAME, assets=tmp_path) is None
 
 
+def wet(ground, place):
+    """Whether a place lies in water, and not on an island in it."""
+    return sum(make_valid(Polygon(each)).contains(place) for each in ground.water) % 2 == 1
+
+
 @installed
 def test_a_city_has_land_water_and_names_and_the_open_sea_has_nothing():
     found = ground_of((-74.1, 40.55, -73.7, 40.9))
-    land = sum(make_valid(Polygon(each)).area for each in found.land)
-    assert 0.3 < land / (0.4 * 0.35) < 0.95
+    rivers = [Point(-74.02, 40.76), Point(-73.97, 40.72)]  # the Hudson and the East River, and Central Park beside them
+    assert all(wet(found, place) for place in rivers)
+    assert not wet(found, Point(-73.965, 40.782))
     assert "Brooklyn" in [name for name, _, _ in found.names[:10]]
     assert "GeoNames" in found.credit
+    assert "OpenStreetMap" in found.credit
+    lakes = ground_of((29.3, 62.3, 30.2, 62.8))
+    assert wet(lakes, Point(29.72, 62.47)), "Pyhäselkä, south of Joensuu"
+    assert not wet(lakes, Point(29.76, 62.60))
     assert ground_of((-30.0, 20.0, -29.0, 21.0)) is None
 
 

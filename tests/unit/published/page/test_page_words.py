@@ -12,6 +12,7 @@ import pytest
 
 from covey import Box, Coreset, Release
 from covey.fit.fit import fit
+from covey.published.certificate import UNCOVERED
 from covey.published.export import contents
 from covey.published.page.mine import escape_json, in_odds, odds
 from covey.published.page.picture import densities
@@ -41,6 +42,32 @@ def test_odds_are_never_rounded_down(epsilon, words):
     assert odds(1000) == "almost certainty"
 
 
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+@pytest.mark.parametrize("delta", [1e-6, 1e-3, 0.05])
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.1, 0.2, 0.5, 1.0])
+def test_no_mechanism_with_a_delta_exceeds_its_odds_more_often_than_they_say(epsilon, delta, share):
+    """The worst ones: delta lies on outcomes that are so much likelier than e^epsilon, or on one that tells all.
+
+    `share` is that of the doubt at e^epsilon which these outcomes leave: more than 0.9 is within the odds.
+    """
+    words = odds(epsilon, delta)
+    said, times = re.fullmatch(r"([\d.]+) in 100, but for a chance of at most 1 in ([\d,]+)", words).groups()
+    e = math.exp(epsilon)
+    doubt = share / (1 + e)
+    ratio = math.inf if doubt == 0 else (1 - doubt) / doubt  # of these outcomes, under "in" and under "out"
+    q = 0.0 if doubt == 0 else delta / (ratio - e) if ratio > e else 0.0
+    p = e * q + delta  # as much as (epsilon, delta) allows
+    surer = 1.0 if doubt == 0 else 1 - doubt
+    either = p + q  # such outcomes for "in", and their mirror image for "out": whichever is true, p + q of them come
+    assert surer <= float(said) / 100 or either <= 1 / int(times.replace(",", ""))
+    assert surer <= float(said) / 100 or either > 0.05 / int(times.replace(",", "")), "a bound that means something"
+
+
+def test_odds_with_a_delta_that_bounds_nothing_say_so():
+    assert odds(1.0, 0.1) == odds(1.0, 1.0) == "almost certainty"
+    assert odds(1.0, 1e-300).endswith("1 in 1,000,000,000,000")
+
+
 def test_the_promise_in_odds_follows_the_relation_the_delta_and_the_zones(release):
     certificate = msgspec.structs.replace(release.certificate, seeded=False)
     inside, where, who = in_odds(certificate)
@@ -49,10 +76,12 @@ def test_the_promise_in_odds_follows_the_relation_the_delta_and_the_zones(releas
     assert "one row" in who
     assert in_odds(release.certificate) == [], "seeded: no promise"
     replaced = msgspec.structs.replace(certificate, neighbours="replace-one", delta=1e-6)
-    but_for = "to at most 74 in 100 (but for a chance of about 1e-06)"
+    but_for = "to at most 76 in 100, but for a chance of at most 1 in 100,000"
     assert in_odds(replaced)[0] == f"What your values are, of any two: {but_for}."
     zoned = {**certificate.parameters, "zones": [{"name": NASTY, "epsilon": 0.1, "rate": 0.06}, "damaged"]}
     assert NASTY in in_odds(msgspec.structs.replace(certificate, parameters=zoned))[-1]
+    looked = {**certificate.parameters, "choice": f"the level was chosen with sight of raw data: {UNCOVERED}"}
+    assert "not covered by these odds" in in_odds(msgspec.structs.replace(certificate, parameters=looked))[-1]
 
 
 def test_no_name_of_a_data_set_a_column_or_a_zone_becomes_markup(release):

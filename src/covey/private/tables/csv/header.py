@@ -48,6 +48,8 @@ def read_names(path: Path, source: File) -> tuple[tuple[str, ...], Dialect]:
             f"data: the header line of {str(path)!r} is not {source.encoding.upper()} text; "
             "give its encoding, such as encoding='cp1252' (--encoding cp1252)"
         )
+    if any(ord(letter) < ord(" ") and letter not in "\t\r\n" for name in names for letter in name):
+        raise DataError(f"data: {str(path)!r} is no text: its first line has letters that cannot be printed")
     if look_like_a_row(names):
         raise DataError(f"data: the first line of {str(path)!r} holds numbers, not names of columns; add a header line")
     return tuple(names), dialect

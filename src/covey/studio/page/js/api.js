@@ -12,10 +12,19 @@ export class Refused extends Told {
   }
 }
 
-async function ask(path, options = {}) {
+/** What the link left here; another port of this machine has the cookie, and not this. */
+function key() {
+  try {
+    return localStorage.getItem("covey-studio") ?? "";
+  } catch {
+    return "";
+  }
+}
+
+async function ask(path, { headers, ...options } = {}) {
   let answer;
   try {
-    answer = await fetch(path, { credentials: "same-origin", ...options });
+    answer = await fetch(path, { credentials: "same-origin", headers: { ...headers, "X-Covey-Studio": key() }, ...options });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Told("The studio does not answer. Is `covey studio` still running?");
@@ -26,8 +35,7 @@ async function ask(path, options = {}) {
 }
 
 function change(method, path, body) {
-  const headers = { "X-Covey-Studio": "1" };
-  if (body !== undefined) headers["Content-Type"] = "application/json";
+  const headers = body === undefined ? {} : { "Content-Type": "application/json" };
   return ask(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
 }
 
@@ -57,7 +65,7 @@ export const api = {
   upload: (file, how) =>
     ask(`api/uploads?${query({ name: file.name, ...how })}`, {
       method: "POST",
-      headers: { "X-Covey-Studio": "1", "Content-Type": "application/octet-stream" },
+      headers: { "Content-Type": "application/octet-stream" },
       body: file,
     }),
 };

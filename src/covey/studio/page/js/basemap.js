@@ -7,7 +7,7 @@ const EMPTY = { type: "FeatureCollection", features: [] };
 const STATES = [-180, 13, -64, 72]; // where the outlines of the United States are worth loading
 const FONT = ["system-ui", "Noto Sans", "DejaVu Sans", "sans-serif"];
 
-const WITH_PLACES = 3; // layouts of the assets from this one on hold names of places
+const [PLACES, WATER] = [10, 5]; // degrees: the squares that names of places and water are filed by
 const WORLD = "world/countries.json";
 export const isWide = ([west, south, east, north]) => Math.max(east - west, north - south) > 15;
 
@@ -50,7 +50,6 @@ export function bundledStyle(bounds, { dark, own = null, demo = false }) {
   const american = meet(bounds, STATES);
   const sources = {
     countries: geojson(isWide(bounds) ? asset(WORLD) : EMPTY),
-    detail: geojson(EMPTY),
     countryNames: geojson(asset("world/labels.json")),
     graticule: geojson(graticule(bounds)),
   };
@@ -58,15 +57,14 @@ export function bundledStyle(bounds, { dark, own = null, demo = false }) {
     { id: "sea", type: "background", paint: { "background-color": colours.sea } },
     lines("graticule", "graticule", colours.graticule, 1),
   ];
-  for (const source of ["countries", "detail"]) {
-    layers.push({ id: source, type: "fill", source, paint: { "fill-color": colours.land } }, lines(`${source}-line`, source, colours.border, 1));
-  }
+  layers.push({ id: "countries", type: "fill", source: "countries", paint: { "fill-color": colours.land } }, lines("countries-line", "countries", colours.border, 1));
   if (american) {
     for (const [name, colour, width, minzoom] of [["counties", colours.lesser, 1, 5], ["states", colours.border, 1.2, 2]]) {
       sources[name] = geojson(asset(`us/${name}.json`));
       layers.push(lines(name, name, colour, width, { minzoom }));
     }
   }
+  if (!demo && !isWide(bounds)) addWater(sources, layers, colours);
   layers.push(names("country-names", "countryNames", colours, 13, {
     filter: ["<=", ["get", "rank"], ["+", ["zoom"], 0]], layout: { "symbol-sort-key": ["get", "rank"] },
   }));
@@ -82,24 +80,65 @@ export function bundledStyle(bounds, { dark, own = null, demo = false }) {
   return { version: 8, sources, layers };
 }
 
+/** Water over land: where it is drawn, it says where the land ends, and the coarser shores below are covered. */
+function addWater(sources, layers, colours) {
+  for (const name of ["ground", "borders"]) sources[name] = { type: "geojson", data: EMPTY };
+  sources.water = { type: "geojson", data: EMPTY, attribution: "© OpenStreetMap contributors" };
+  const below = layers.findIndex(({ id }) => id === "counties" || id === "states");
+  layers.splice(below < 0 ? layers.length : below, 0, { id: "ground", type: "fill", source: "ground", paint: { "fill-color": colours.land, "fill-antialias": false } });
+  layers.push(lines("borders", "borders", colours.border, 1.2), { id: "water", type: "fill", source: "water", paint: { "fill-color": colours.water } });
+}
+
 function addPlaces(sources, layers, colours) {
-  sources.places = { type: "geojson", data: EMPTY };
+  sources.places = { type: "geojson", data: EMPTY, attribution: "GeoNames" };
   layers.push(names("place-names", "places", colours, ["interpolate", ["linear"], ["get", "size"], 3, 11, 7, 16], { layout: { "symbol-sort-key": ["-", ["get", "size"]], "text-padding": 10 } }));
 }
 
-/** Names of places around the bounds, from the squares of ten degrees that they touch. */
-async function placesNear([west, south, east, north]) {
+const read = (path) => fetch(asset(path)).then((answer) => answer.json());
+
+/** The bounds and half as much again around them. */
+function around([west, south, east, north]) {
   const [dx, dy] = [(east - west) / 2, (north - south) / 2];
-  const [x0, x1, y0, y1] = [west - dx, east + dx, south - dy, north + dy];
+  return [west - dx, south - dy, east + dx, north + dy];
+}
+
+/** The squares of so many degrees that a frame touches, and what the files of those that have one hold. */
+async function squaresOf([west, south, east, north], side, folder) {
   const squares = [];
-  for (let x = Math.floor(x0 / 10); x <= Math.floor(x1 / 10); x += 1) for (let y = Math.floor(y0 / 10); y <= Math.floor(y1 / 10); y += 1) squares.push(`${x}_${y}`);
-  const read = (path) => fetch(asset(path)).then((answer) => answer.json());
-  if ((await read("versions.json")).layout < WITH_PLACES) return EMPTY;
-  const there = await read("places/index.json");
-  const found = await Promise.all(squares.filter((square) => there.includes(square)).map((square) => read(`places/${square}.json`)));
+  for (let x = Math.floor(west / side); x <= Math.floor(east / side); x += 1) for (let y = Math.floor(south / side); y <= Math.floor(north / side); y += 1) squares.push([x, y]);
+  const there = new Set(await read(`${folder}/index.json`));
+  const names = squares.map((square) => square.join("_")).filter((name) => there.has(name));
+  return { squares, found: await Promise.all(names.map((name) => read(`${folder}/${name}.json`))) };
+}
+
+const feature = (type, coordinates) => ({ type: "Feature", properties: {}, geometry: { type, coordinates } });
+const gathered = (features) => ({ type: "FeatureCollection", features });
+
+/** A line of differences in ten-thousandths of a degree. */
+function walked(steps, closed) {
+  const line = [];
+  for (let i = 0, x = 0, y = 0; i < steps.length; i += 2) line.push([(x += steps[i]) / 1e4, (y += steps[i + 1]) / 1e4]);
+  return closed ? [...line, line[0]] : line;
+}
+
+/** Water and borders in the squares around the bounds, and what the squares cover, which is land where no water is. */
+async function waterNear(bounds) {
+  const { squares, found } = await squaresOf(around(bounds), WATER, "water");
+  const [[x0, y0], [x1, y1]] = [squares[0], squares.at(-1).map((each) => each + 1)];
+  return {
+    ground: feature("Polygon", [[[x0, y0], [x1, y0], [x1, y1], [x0, y1], [x0, y0]].map(([x, y]) => [x * WATER, y * WATER])]),
+    water: gathered(found.flatMap(({ water }) => water.map((rings) => feature("Polygon", rings.map((ring) => walked(ring, true)))))),
+    borders: gathered(found.flatMap(({ borders }) => borders.map((line) => feature("LineString", walked(line, false))))),
+  };
+}
+
+/** Names of places around the bounds. */
+async function placesNear(bounds) {
+  const [x0, y0, x1, y1] = around(bounds);
+  const { found } = await squaresOf([x0, y0, x1, y1], PLACES, "places");
   const features = found.flat().filter(([, x, y]) => x >= x0 && x <= x1 && y >= y0 && y <= y1).slice(0, 2000)
     .map(([name, x, y, people]) => ({ type: "Feature", properties: { name, size: Math.log10(people + 10) }, geometry: { type: "Point", coordinates: [x, y] } }));
-  return { type: "FeatureCollection", features };
+  return gathered(features);
 }
 
 const TILES = { // what layers of vector tiles are called, by Protomaps and by OpenMapTiles, and how they are drawn
@@ -148,19 +187,10 @@ function addOwn(sources, layers, colours, url) {
   );
 }
 
-/** Finer outlines of the countries that the bounds touch, in place of the coarse ones, and names of places. */
+/** Water and names of places around the bounds; coarse outlines beyond. */
 export async function addDetail(map, bounds) {
-  const index = await fetch(asset("world/index.json")).then((answer) => answer.json());
-  const near = index.filter(({ boxes }) => boxes.some((each) => meet(each, bounds))).slice(0, 12);
-  const parts = await Promise.all(near.map(({ file }) => fetch(asset(`world/detail/${file}`)).then((answer) => answer.json())));
-  const features = parts.flatMap((part) => part.features);
-  const places = map.getSource("places") ? await placesNear(bounds) : null;
+  const [water, places] = await Promise.all([waterNear(bounds), placesNear(bounds)]);
   return () => {
-    if (!map.getSource("detail")) return;
-    if (features.length) map.getSource("detail").setData({ type: "FeatureCollection", features });
-    if (places) map.getSource("places").setData(places);
-    const others = ["!", ["in", ["get", "id"], ["literal", near.map(({ id }) => id)]]];
-    for (const layer of ["countries", "countries-line"]) map.setFilter(layer, others);
-    map.getSource("countries").setData(asset(WORLD));
+    for (const [name, data] of Object.entries({ ...water, places, countries: asset(WORLD) })) map.getSource(name)?.setData(data);
   };
 }

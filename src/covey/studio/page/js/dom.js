@@ -50,13 +50,17 @@ export const Told = class extends Error {};
 export const wordsOf = (error) => (error instanceof Told ? error.message : "Something went wrong in this page; please reload it.");
 
 /** Runs an asynchronous action; what goes wrong is told to the reader and `undefined` comes back. */
-export async function attempt(action) {
+export async function behind(action) {
   try {
-    problem(null);
     return await action();
   } catch (error) {
-    if (error.name === "AbortError") return undefined;
-    problem(wordsOf(error));
+    if (error.name !== "AbortError") problem(wordsOf(error));
     return undefined;
   }
+}
+
+/** The same for what a person asked for: what was said before is answered. What the page does by itself takes no message away. */
+export function attempt(action) {
+  problem(null);
+  return behind(action);
 }

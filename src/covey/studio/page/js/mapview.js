@@ -70,7 +70,7 @@ export async function createMapView({ base, bounds: given, basemap, demo, hooks 
     : bundled ? bundledStyle(bounds, { dark: isDark(), own, demo }) : new URL(basemap.url, document.baseURI).href);
   const map = new library.Map({
     container: base, style: style(), bounds, fitBoundsOptions: { padding: padding(base) },
-    attributionControl: bundled || tiles ? false : {}, dragRotate: false, pitchWithRotate: false, touchPitch: false,
+    attributionControl: tiles || (bundled && demo) ? false : bundled ? { compact: false, customAttribution: "Natural Earth" } : {}, dragRotate: false, pitchWithRotate: false, touchPitch: false,
     renderWorldCopies: false, maxZoom: 19, fadeDuration: 0,
   });
   map.touchZoomRotate.disableRotation();

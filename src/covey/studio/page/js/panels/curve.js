@@ -1,6 +1,6 @@
 // How many clusters the noisy boxes show: a sentence, and a curve of what each number of centres costs, with intervals.
 import { api } from "../api.js";
-import { attempt, byId, h } from "../dom.js";
+import { behind, byId, h } from "../dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const SIZE = { width: 320, height: 150, left: 40, right: 8, top: 10, bottom: 26 };
@@ -52,7 +52,7 @@ export function startCurve(store) {
     const { current, rehearsing, rows } = store.get();
     if (!details.open || !current) return;
     const mine = ++latest;
-    const answer = await attempt(() => api.howMany(rehearsing ? rows : null, current.level, current.objective));
+    const answer = await behind(() => api.howMany(rehearsing ? rows : null, current.level, current.objective));
     if (!answer || mine !== latest) return;
     const shown = store.get().current?.centres.length;
     words.textContent = answer.words;

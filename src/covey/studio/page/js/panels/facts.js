@@ -14,7 +14,7 @@ export function tell(state, store) {
     current.errors?.sizes && ["Rows of a centre are off by, 9 times in 10", sizesOff(current)],
     isNumber(expected.smallest_that_stands_out) ? ["A place stands out of the noise from", `${count(expected.smallest_that_stands_out)} ${expected.smallest_that_stands_out === 1 ? "row" : "rows"}`] : cell && ["Finest detail kept", cell],
     [`Cost (${current.objective}), 9 times in 10`, costBetween(current)],
-    isNumber(places?.excess) && ["Worse than without privacy, if no cluster was missed, by up to", h("span", { className: grade(places.excess) }, percent(places.excess))],
+    places?.radii && ["Worse than without privacy, if no cluster was missed, by up to", isNumber(places.excess) ? h("span", { className: grade(places.excess) }, percent(places.excess)) : "cannot be told"],
     ["Places that stand out", `${count(expected.points)} boxes`],
   ]));
   byId("detail-rows").replaceChildren(...terms([
@@ -37,7 +37,7 @@ function showEdge(outside) {
   byId("edge-card").hidden = !outside;
   if (!outside) return;
   const share = (value) => percent(value, { up: false });
-  byId("edge-words").textContent = `About ${share(outside.share)} of the rows (${share(Math.max(0, outside.low))} to ${share(outside.high)}) lie outside the bounds. They were moved to the edge, which is hatched: boxes and centres there are not where people are. Wider bounds would show them.`;
+  byId("edge-words").textContent = `About ${share(outside.share)} of the rows (${share(Math.max(0, outside.low))} to ${share(outside.high)}) lie outside the bounds or lack a number. Those outside were moved to the edge, which is hatched: boxes and centres there are not where people are. Wider bounds would show them.`;
 }
 
 /** "± 40 to 350 rows", half of the narrowest and of the widest interval, and the worst part of a size. */

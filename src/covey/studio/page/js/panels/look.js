@@ -1,5 +1,5 @@
 // The slider, the number of centres, the objective, and what is shown: of made-up rows first, then of what was paid for.
-import { attempt, byId, h, later } from "../dom.js";
+import { attempt, behind, byId, h, later } from "../dom.js";
 import { createLevels } from "../levels.js";
 import { numbered } from "../numbers.js";
 import { levelsOf } from "../store.js";
@@ -51,7 +51,7 @@ export function startLook(store) {
   /** What reruns say about the centres on the screen: computed by the server after they were drawn. */
   async function places(mine) {
     const wanted = () => mine === latest;
-    const answer = wanted() && await attempt(() => levels.places(wanted, ...asked(store.get())));
+    const answer = wanted() && await behind(() => levels.places(wanted, ...asked(store.get())));
     if (answer && wanted()) store.set({ places: answer });
   }
 

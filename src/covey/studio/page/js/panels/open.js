@@ -79,7 +79,7 @@ export function startOpen(store, stage, opened) {
     slot.replaceChildren(h("section", { className: "card", "aria-labelledby": "open-title" },
       h("h2", { className: "title", id: "open-title" }, "Open a data set"),
       h("p", {}, `A CSV, Parquet, Excel, GeoPackage or GeoJSON file ${person ? `whose column “${person.column}” says whose a row is` : "with one row per person"}. It stays on this machine; nothing of it is shown before you confirm a look.`),
-      h("label", { className: "file" }, h("input", { type: "file", id: "data-file", accept: ".csv,.tsv,.txt,.zip,.parquet,.arrow,.feather,.xlsx,.gpkg,.geojson,.json,.jsonl", onchange: choose, "aria-label": "Choose a data file" }), h("span", { "aria-hidden": "true" }, "Choose a file, or drop it on this page")), words, details));
+      h("label", { className: "file" }, h("input", { type: "file", id: "data-file", accept: ".csv,.gz,.bz2,.xz,.zst,.lz4,.tsv,.txt,.zip,.parquet,.arrow,.feather,.xlsx,.gpkg,.geojson,.json,.jsonl", onchange: choose, "aria-label": "Choose a data file" }), h("span", { "aria-hidden": "true" }, "Choose a file, or drop it on this page")), words, details));
   }
 
   function declare(upload, name, server, details) {

@@ -1,6 +1,6 @@
 // The owner's own view: centres of the raw rows. It asks first, because every certificate of this run will say so.
 import { api } from "../api.js";
-import { attempt, byId, h } from "../dom.js";
+import { attempt, behind, byId, h } from "../dom.js";
 
 export function startOwner(store) {
   const control = byId("owner-switch");
@@ -18,7 +18,7 @@ export function startOwner(store) {
     const on = Boolean(server?.owner?.on);
     control.checked = on;
     byId("owner-card").classList.toggle("on", on);
-    const raw = on && current && !rehearsing ? await attempt(() => api.ownerCentres(current.centres.length)) : null;
+    const raw = on && current && !rehearsing ? await behind(() => api.ownerCentres(current.centres.length)) : null;
     if (store.get().current === current) store.set({ owner: raw?.centres ?? null });
   }
 

@@ -1,6 +1,6 @@
 // What it costs, before it is paid: one level alone, chosen on made-up rows, or several levels of the data to choose by.
 import { api } from "../api.js";
-import { attempt, byId, h, problem, wordsOf } from "../dom.js";
+import { attempt, behind, byId, h, problem, wordsOf } from "../dom.js";
 import { statedOf } from "../store.js";
 import { amount, count, inWords } from "../words.js";
 import { budgetRefusal } from "./refusal.js";
@@ -94,7 +94,7 @@ export function startPrice(store, { looked, rehearse }) {
         !limited && h("p", { className: "hint" }, `No limit is set for ${own}: the ledger keeps count.`),
         share && enough && h("p", { className: "hint" }, share === "all" ? "It uses up the privacy budget that is left." : `It uses ${share} of the privacy budget that is left.`)),
       limited && enough && h("div", { className: "bar", "aria-hidden": "true" }, bar(epsilon / price.remaining)),
-      h("p", { id: "will-state" }, `The certificate will state: chosen ${stated.chosen}, ε = ${amount(stated.epsilon)}, a factor of at most ${stated.factor}${stated.delta ? `, but for an exceptional chance of ${amount(stated.delta)}` : ""}${alone ? "" : ", whichever of the levels is published"}.`),
+      h("p", { id: "will-state" }, `The certificate will state: chosen ${stated.chosen}, ε = ${amount(stated.epsilon)}, a factor of at most ${stated.factor}${stated.delta ? `, and beyond that at most ${amount(stated.delta)}` : ""}${alone ? "" : ", whichever of the levels is published"}.`),
       h("ul", { className: "points" },
         h("li", {}, "It is written to the ledger before a row is read, and is never given back."),
         h("li", {}, "Other numbers of centres and comparisons then cost nothing more."),
@@ -130,7 +130,7 @@ export function startPrice(store, { looked, rehearse }) {
       await follow(answer);
     } catch (error) {
       dialog.close();
-      const server = await attempt(() => api.state()); // the price may have changed meanwhile
+      const server = await behind(() => api.state()); // the price may have changed meanwhile
       if (server) store.set({ server });
       const offer = server?.price.remaining < epsilon && server.offers.find((each) => each.epsilon === epsilon);
       if (offer) ask(offer, alone);
@@ -154,14 +154,14 @@ export function startPrice(store, { looked, rehearse }) {
       if (latest.of) progress.value = latest.done / latest.of;
       words.textContent = latest.what || "Working";
       await new Promise((resolve) => { setTimeout(resolve, PAUSE); });
-      latest = await attempt(() => api.job(job.id));
+      latest = await behind(() => api.job(job.id));
     }
     following = null;
     await finish(latest);
   }
 
   async function finish(job) {
-    const server = await attempt(() => api.state());
+    const server = await behind(() => api.state());
     if (!server) return;
     byId("busy-slot").replaceChildren();
     byId("explore").hidden = false;

@@ -1,6 +1,6 @@
 // What is in the clusters on the slider: a question to the rows, with a price of its own that is confirmed first.
 import { api } from "../api.js";
-import { attempt, byId, h } from "../dom.js";
+import { attempt, behind, byId, h } from "../dom.js";
 import { amount } from "../words.js";
 
 const MOST_CELLS = 12; // of a column, that a table has room for
@@ -62,7 +62,7 @@ export function startProfile(store) {
     card.replaceChildren();
     if (!answer) return;
     tell(answer, current);
-    const server = await attempt(() => api.state()); // what is left of the budget
+    const server = await behind(() => api.state()); // what is left of the budget
     if (server) store.set({ server });
   }
 

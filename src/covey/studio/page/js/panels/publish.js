@@ -75,7 +75,7 @@ function warnings({ errors, sizes, outside, numbers }, { person }) {
     noise && ["red", `May be only noise: centre ${noise}.`],
     red && ["red", `Size off by more than half of itself: centre ${red}.`],
     amber && ["amber", `Size off by more than a tenth of itself: centre ${amber}.`],
-    outside && ["amber", `About ${percent(outside.share, { up: false })} of the rows lie outside the bounds and were moved to the edge.`],
+    outside && ["amber", `About ${percent(outside.share, { up: false })} of the rows lie outside the bounds, and were moved to the edge, or lack a number.`],
     person && ["", ofPeople(person)],
   ].filter(Boolean);
   return lines.length ? [h("ul", { className: "points", id: "publish-warnings" }, ...lines.map(([kind, words]) => h("li", { className: kind }, words)))] : [];

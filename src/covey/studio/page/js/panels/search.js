@@ -42,5 +42,5 @@ export function searchForm(store, { beside, forbidden, found }) {
   return h("form", { className: "items", id: "find-form", onsubmit: search }, h("h3", {}, "Where would one more help most?"),
     h("div", { className: "pair" }, h("label", {}, "How many more", more), h("label", {}, "Where", among)),
     h("div", { className: "buttons" }, button),
-    h("p", { className: "hint" }, "Searched beside the sites of the chosen set, on the private coreset: free. The plan that is found is added as a set of its own."));
+    h("p", { className: "hint" }, "Searched beside the sites of the chosen set, on what this level shows: free. The plan that is found is added as a set of its own."));
 }

@@ -2,16 +2,21 @@
 import { byId, h } from "../dom.js";
 import { within } from "../projection.js";
 import { levelsOf, statedOf } from "../store.js";
-import { amount, place } from "../words.js";
+import { place } from "../words.js";
 import { modeButton } from "./shapes.js";
 
-/** "at most 53 in 100", never rounded down. */
-export function odds(epsilon) {
-  const chance = 1 / (1 + Math.exp(-epsilon));
+const BEYOND = 10; // odds with a delta give up a tenth of the doubt, and hold but for ten deltas (PRIVACY.md)
+const RARE = 1e12;
+
+/** "at most 53 in 100", and with a delta how often that may fail; neither is rounded down. */
+export function odds(epsilon, delta = 0) {
+  const doubt = 1 / (1 + Math.exp(epsilon)); // that stays, at the least
+  const chance = 1 - (delta ? doubt * (1 - 1 / BEYOND) : doubt);
   const digits = chance > 0.999 ? 4 : chance > 0.99 ? 1 : 0;
   const scale = 10 ** digits;
   const shown = Math.ceil(chance * 100 * scale - 1e-9) / scale;
-  return shown >= 100 ? "almost certainty" : `${shown} in 100`;
+  if (shown >= 100 || BEYOND * delta >= 1) return "almost certainty";
+  return `${shown} in 100${delta ? `, but for a chance of at most 1 in ${Math.floor(Math.min(1 / (BEYOND * delta), RARE)).toLocaleString("en")}` : ""}`;
 }
 
 /** The two sentences for a spot: whether somebody is in the data, and whether they are here or elsewhere. */
@@ -22,11 +27,11 @@ export function aboutYou(position, state) {
   const others = Math.max(0, epsilon - paid); // other releases cost rows in zones at most what they cost all rows
   const own = Math.min(epsilon, ...zones.map(({ properties }) => (properties.epsilon ?? epsilon) + others));
   const unit = state.server.person ? `all rows of one person (column “${state.server.person.column}”, at most ${state.server.person.rows} count)` : "one row";
-  const except = (times) => (delta ? `, except with probability about ${amount(delta * times)}` : "");
-  const here = own < epsilon ? `${odds(2 * own)} between two spots of this zone, ${odds(epsilon + own)} across its edge` : odds(2 * epsilon);
+  const moved = (both) => odds(both, delta * (1 + Math.exp(epsilon))); // a row leaves here and enters there
+  const here = own < epsilon ? `${moved(2 * own)} between two spots of this zone, ${moved(epsilon + own)} across its edge` : moved(2 * epsilon);
   return [
-    `Whether you are in the data: who was half sure can become sure to at most ${odds(own)}${except(1)}. “You” are ${unit}.`,
-    `Whether you are here or elsewhere: to at most ${here}${except(1 + Math.exp(epsilon))}.`,
+    `Whether you are in the data: who was half sure can become sure to at most ${odds(own, delta)}. “You” are ${unit}.`,
+    `Whether you are here or elsewhere: to at most ${here}.`,
     zones.length ? "This spot lies in a zone with a stricter level." : "The answer is the same at every spot outside zones: the noise does not know where you are.",
   ];
 }

@@ -1,6 +1,6 @@
 // Zones: public regions with a stricter level. They are drawn, typed or uploaded before the look and stand still after it.
 import { api } from "../api.js";
-import { attempt, byId, h, problem, redraw, wordsOf } from "../dom.js";
+import { behind, byId, h, problem, redraw, wordsOf } from "../dom.js";
 import { zonesStand } from "../handles.js";
 import { createHistory } from "../history.js";
 import { amount } from "../words.js";
@@ -36,7 +36,7 @@ export function startZones(store) {
       if (!back) history.remember(before);
       return true;
     } catch (error) {
-      const server = error.status === 409 ? await attempt(() => api.state()) : null; // another window was first
+      const server = error.status === 409 ? await behind(() => api.state()) : null; // another window was first
       if (server) store.set({ server });
       else store.set({ server: { ...store.get().server, zones: taken } }); // as before
       problem(wordsOf(error));

@@ -1,10 +1,11 @@
-"""Work on all cores: threads, because numpy and Arrow let go of Python's lock while they compute."""
+"""Work on all cores: threads, because numpy and Arrow let go of Python's lock while they compute. Sees no rows."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
 from functools import cache
 from itertools import chain, islice
 from typing import TypeVar
@@ -17,6 +18,11 @@ S = TypeVar("S")
 
 def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """A context for many short matrix products: sharing each out among threads costs more than it saves."""
+    return _blas().limit(limits=1, user_api="blas")
 
 
 @cache
@@ -32,7 +38,7 @@ def on_all_cores(work: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
         yield from map(work, chain(first, items))
         return
     items = chain(first, items)
-    with _blas().limit(limits=1, user_api="blas"), ThreadPoolExecutor(cores()) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(cores()) as pool:
         running: set[Future[T]] = set()
         for item in items:
             running.add(pool.submit(work, item))
