@@ -82,17 +82,17 @@ def utility() -> str:
     """Geometric means over the sets, by epsilon."""
     means = utility_means()
     epsilons = list(next(iter(means.values())))
-    rows = [[label, *(f"{own[epsilon]:.2f}" for epsilon in epsilons)] for label, own in means.items()]
+    rows = [[label, *(f"{own[epsilon]:.3f}" for epsilon in epsilons)] for label, own in means.items()]
     return markdown_table(["`auto`", *(f"ε = {epsilon:g}" for epsilon in epsilons)], rows)
 
 
 def utility_sentence() -> str:
     cells = results("utility/covey-auto.json")["cells"]
     means, runs = utility_means()["with δ = n^-1.5"], {cell["runs"] for cell in cells}
-    more = listed(percent(means[epsilon] - 1) for epsilon in (1.0, 0.5, 0.1))
+    more = listed(f"{means[epsilon] - 1:.1%}" for epsilon in (1.0, 0.5, 0.1))
     return (
         f"On the {len({cell['set'] for cell in cells})} sets of the benchmark, private centres cost {more} more than "
-        f"ordinary k-means at ε = 1, 0.5 and 0.1 (geometric means, {min(runs)} runs each, δ = n^-1.5)."
+        f"ordinary k-means at ε = 1, 0.5 and 0.1 (geometric means, {min(runs)} runs or more each, δ = n^-1.5)."
     )
 
 
@@ -107,13 +107,36 @@ def nothing() -> str:
                 medians, highs = zip(*(cell[name] for cell in cells), strict=True)
                 over = [str(sum(each > limit for each in own)) for own, limit in ((medians, 1.02), (highs, 1.1))]
                 words += [f"{max(medians):.2f}", f"{over[0]}, {over[1]}"]
+            words.append(str(sum(cell["better"][1] > 1.1 * cell["luck"] for cell in cells)))
             rows.append(words)
     ends = [
         f"{what} (against the {name})"
         for name in ("middle", "better of both")
         for what in ("worst median", "cells with a median above 1.02, a 95th percentile above 1.1")
     ]
+    ends.append("cells with a 95th percentile above 1.1 times its own (the better of both)")
     return markdown_table(["form", "relation", "objective", "columns", "cells", *ends], rows)
+
+
+def hard() -> str:
+    """Of the hard suite's groups, the geometric means of the cells' means, medians and worst runs, by epsilon."""
+    groups: dict[str, list[str]] = {}
+    for row in results("hard/results.json")["groups"]:
+        told = f"{row['mean']:.3f}; {row['median']:.3f}; {row['worst']:.2f}"
+        groups.setdefault(row["group"], [str(row["cells"])]).append(told)
+    head = ["cases", "how many", *(f"ε = {epsilon}: mean; median; worst run" for epsilon in ("0.1", "0.5", "1"))]
+    return markdown_table(head, [[name, *cells] for name, cells in groups.items()])
+
+
+def spare() -> str:
+    """auto with centres to spare against without: means of both, and the mean quotient of pairs."""
+    rows = []
+    for cell in results("spare.json")["cells"]:
+        means = [f"{sum(cell[each]) / cell['runs']:.3g}" for each in ("without", "with")]
+        words = [cell["set"], cell["objective"], f"{cell['epsilon']:g}", str(cell["runs"]), *means]
+        same = cell["with"] == cell["without"]
+        rows.append([*words, "none are used" if same else f"{cell['change']:.3f} ± {cell['se']:.3f}"])
+    return markdown_table(["set", "objective", "ε", "pairs", "without", "with", "quotient"], rows)
 
 
 def measured() -> list[dict[str, Any]]:
@@ -269,14 +292,50 @@ def files() -> str:
         own, memory = work(f"{name} from Parquet, 100,000,000 x 2"), work(f"{name} from Parquet: peak memory")
         rows.append([f"`{name}`", f"{own['seconds']:.1f} s", f"{own['value']:.1f}x", f"{memory['value']:.2f} GiB"])
     own = work("auto on a sample from Parquet, 100,000,000 x 2")
-    rows.append(['`auto` on a sample (`sample="auto"`)', f"{own['seconds']:.1f} s", f"{own['value']:.2f}x", ""])
+    against = f"{own['value']:.2f}x of {own['peer_seconds']:.1f} s, measured apart"
+    rows.append(['`auto` on a sample (`sample="auto"`)', f"{own['seconds']:.1f} s", against, ""])
     heads = ["10^8 x 2 rows from one Parquet file", "time", "against reading the columns", "peak memory"]
     return markdown_table(heads, rows)
+
+
+def samples() -> str:
+    """Fits of a sample, against what they spare."""
+    rows = [row for row in results("speed.json")["table"] if row["part"] == "sample"]
+    cells = [[row["work"], f"{row['seconds']:.2f}", row["peer"], f"{row['peer_seconds']:.2f}"] for row in rows]
+    return markdown_table(["work", "a sample for 5%", "against", ""], cells)
 
 
 def growth() -> str:
     powers = [f"n^{work(f'{name}: growth from 100,000 to 100,000,000 rows')['value']:.2f}" for name in ("auto", "grid")]
     return f"Time grows like {powers[0]} (`auto`) and {powers[1]} (`grid`) from 10^5 to 10^8 rows in memory."
+
+
+def parts() -> str:
+    """Where the processor seconds of a fit went, before and after."""
+    return _parts("before", "after")
+
+
+def parts_again() -> str:
+    """The same, for the changes of decision 0036: both measured in one hour, beside other work."""
+    return _parts("earlier", "later")
+
+
+def _parts(*labels: str) -> str:
+    kept = results("parts.json")["versions"]
+    sizes = list(kept[labels[0]])
+    rows = [
+        [name, *(f"{kept[when][size][name]:.2f}" for size in sizes for when in labels)]
+        for name in kept[labels[0]][sizes[0]]
+    ]
+    return markdown_table(["processor seconds", *(f"{size} rows, {when}" for size in sizes for when in labels)], rows)
+
+
+def whole_fits() -> str:
+    """Processor seconds of whole fits and imports, before and after decision 0036."""
+    kept = results("parts.json")["whole"]
+    labels = ("earlier", "later")
+    rows = [[name, *(f"{kept[when][name]:.2f}" for when in labels)] for name in kept[labels[0]]]
+    return markdown_table(["processor seconds", *labels], rows)
 
 
 def spark() -> str:
@@ -310,6 +369,25 @@ def studio_page() -> str:
         f"{kept['machine']['cores']} cores that were busy with other work (load {kept['machine']['load']:.0f})."
     )
     return markdown_table(["from the input to the paint", "middle", "largest"], rows) + "\n\n" + machine
+
+
+def levels() -> str:
+    """What centres of each level cost, over `auto` at the epsilon of the least private one."""
+    kept = results("levels.json")
+    rows = [
+        [f"`{each['set']}`", str(each["k"])]
+        + [f"{ratio:.3f}" for ratio in each["ratios"][:-1]]
+        + [f"{each['ratios'][-1]:.4f} ± {each['error']:.4f}", f"{each['ascending']} of {each['runs']}"]
+        for each in kept["sets"]
+    ]
+    reached = [each["set"] for each in kept["sets"] if each["ratios"][-1] <= kept["goal"]]
+    missed = [each["set"] for each in kept["sets"] if each["ratios"][-1] > kept["goal"]]
+    goal = (
+        f"The goal is at most {kept['goal']} at ε = 2: {', '.join(reached)} reach it; "
+        f"{', '.join(missed) or 'none'} {'does' if len(missed) == 1 else 'do'} not."
+    )
+    header = ["set", "k", "ε = 0.1", "0.25", "0.5", "1", "2", "detail ascends"]
+    return markdown_table(header, rows) + "\n\n" + goal
 
 
 # --- sites, groups, papers --------------------------------------------------------------------------------------------
@@ -388,6 +466,7 @@ def how_many() -> str:
 
 def bounds_ranges() -> str:
     """How private ranges compare to those of the rows."""
+    found = results("bounds.json")
     rows = [
         [
             f"{row['strength']:,}",
@@ -395,11 +474,13 @@ def bounds_ranges() -> str:
             f"{row['median_ratio']:.2f}",
             percent(row["cut_at_most_2_percent"]),
             percent(row["no_range"] / row["tries"]),
+            percent(fresh["within_factor_2"]),
         ]
-        for row in results("bounds.json")["ranges"]
+        for row, fresh in zip(found["ranges"], found["fresh_ranges"], strict=True)
     ]
     heads = ["rows x ε of the column", "within a factor of 2 of the range from 1% to 99%", "median ratio"]
-    return markdown_table([*heads, "of those found, cut at most 2% of the rows", "no range"], rows)
+    last = f"within a factor of 2: {found['fresh_columns']} columns of other sets"
+    return markdown_table([*heads, "of those found, cut at most 2% of the rows", "no range", last], rows)
 
 
 def bounds_fits() -> str:
@@ -411,11 +492,14 @@ def bounds_fits() -> str:
             str(row["columns"]),
             "no range" if row["private"] is None else f"{row['private']:.3f}",
             f"{row['public']:.3f}",
+            f"{row['quantiles']:.3f}",
             "" if row["private"] is None else f"{row['private'] / row['public']:.3f}",
         ]
         for row in results("bounds.json")["fits"]
     ]
-    return markdown_table(["set", "rows", "columns", "private bounds", "public bounds", "ratio"], rows)
+    return markdown_table(
+        ["set", "rows", "columns", "private bounds", "public bounds", "1% to 99%", "private to public"], rows
+    )
 
 
 def bounds_sentence() -> str:
@@ -435,10 +519,13 @@ VIEWS: dict[str, Callable[[], str]] = {
     "bounds-fits": bounds_fits,
     "bounds-sentence": bounds_sentence,
     "studio-page": studio_page,
+    "levels": levels,
     "zones": zones,
     "utility": utility,
     "utility-sentence": utility_sentence,
     "nothing": nothing,
+    "hard": hard,
+    "spare": spare,
     "leaderboard": leaderboard,
     "leaderboard-sentence": leaderboard_sentence,
     "others": others,
@@ -447,7 +534,11 @@ VIEWS: dict[str, Callable[[], str]] = {
     "forecast": forecast,
     "forecast-sentence": forecast_sentence,
     "files": files,
+    "samples": samples,
     "growth": growth,
+    "parts": parts,
+    "parts-again": parts_again,
+    "whole-fits": whole_fits,
     "spark": spark,
     "timing": timing,
     "sites": sites,

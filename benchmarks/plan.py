@@ -49,7 +49,7 @@ def _map(file: str, k: int, *, lon: tuple[float, float], lat: tuple[float, float
     return DataSet(name=file, file=file, bounds=(("lon", *lon), ("lat", *lat)), k=k)
 
 
-NEW = (  # with which no earlier forecast was compared
+NEW = (  # that had no part in the choice of the forecast's form
     *(_square(name, 15, 1e6) for name in ("s2", "s3")),
     *(_square(name, k, 65_535) for name, k in (("a2", 35), ("a3", 50))),
     _square("lsun", 3, 6),
@@ -130,7 +130,16 @@ def measure(rows: Floats, k: int, epsilons: list[float], seed: int) -> Iterator[
     best, _ = nearest(rows, ordinary)
     for epsilon in epsilons:
         for delta in (None, n**-1.5)[: 1 if d <= 4 else 2]:
-            release = fit(rows, k=k, epsilon=epsilon, delta=delta, bounds=(-1, 1), algorithm="auto", random_state=seed)
+            release = fit(
+                rows,
+                k=k,
+                epsilon=epsilon,
+                delta=delta,
+                bounds=(-1, 1),
+                algorithm="auto",
+                random_state=seed,
+                errors="none",
+            )
             centres = np.asarray(release.centres)
             cost, sizes = nearest(rows, centres)
             found = moved(ordinary, centres)

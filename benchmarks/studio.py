@@ -144,9 +144,12 @@ def rounded(value: Any) -> Any:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Time the studio's page in Chromium.")
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--out", type=Path, default=HERE / "results" / "studio.json")
+    parser.add_argument("--out", type=Path, help="by default where the pages look for it")
     parser.add_argument("--screen", choices=SCREENS, default="laptop")
     chosen = parser.parse_args()
+    out = chosen.out or HERE / "results" / (
+        "studio.json" if chosen.screen == "laptop" else f"studio_{chosen.screen}.json"
+    )
     with tempfile.TemporaryDirectory() as folder, studio(Path(folder), chosen.rows) as address:
         version, measured = measure(address, SCREENS[chosen.screen])
     machine = {"cores": os.cpu_count(), "load": round(os.getloadavg()[0], 1), "python": platform.python_version()}
@@ -157,8 +160,8 @@ def main() -> None:
         "machine": machine,
         **rounded(measured),
     }
-    chosen.out.parent.mkdir(parents=True, exist_ok=True)
-    chosen.out.write_text(json.dumps(document, indent=2) + "\n")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(json.dumps(document, indent=2) + "\n")
     print(json.dumps(document, indent=2))
 
 
