@@ -145,10 +145,8 @@ class Box:
 
     def domain(self, names: Sequence[str] | None, width: int) -> Domain:
         if self.columns is None and len(self.ranges) != width:
-            raise ParameterError(
-                "bounds",
-                f"each of the {width} columns needs a range, or name those to use; ranges given: {len(self.ranges)}",
-            )
+            given = f"ranges given: {len(self.ranges)}"
+            raise ParameterError("bounds", f"each of the {width} columns needs a range, or name those to use; {given}")
         columns = self.columns
         if columns is not None and names is None and len(columns) != width:
             raise ParameterError("bounds", f"names {len(columns)} columns but the data has {width}, without names")

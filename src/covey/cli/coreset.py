@@ -251,13 +251,7 @@ def answers(points: Coreset, objective: str, rows: list[Alternative], found: Rel
 
 
 def show_answers(
-    points: Coreset,
-    objective: str,
-    rows: list[Alternative],
-    *,
-    sizes: dict[str, int],
-    metres: bool,
-    scaled: bool,
+    points: Coreset, objective: str, rows: list[Alternative], *, sizes: dict[str, int], metres: bool, scaled: bool
 ) -> None:
     """How far rows are from each set of centres, the best first; what noise keeps from being told, or told apart.
 

@@ -317,7 +317,7 @@ MUTANTS = (
         "numpy-decides",
         "the caller's numpy settings are in force behind the door: values of rows decide whether it raises",
         "fit.fit:fit",
-        {'with np.errstate(all="ignore"):': "if True:"},
+        {'with np.errstate(all="ignore"), one_blas_thread():': "with one_blas_thread():"},
         killer=CHARGED + "test_strict_numpy_settings_are_not_in_force_behind_the_door",
         dies_of=("FloatingPointError",),
     ),

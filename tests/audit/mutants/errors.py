@@ -81,14 +81,22 @@ MUTANTS = (
         "places-finer-than-boxes",
         "where all reruns land in one place, the place of a centre is told more finely than rows were counted",
         "post.errors.reruns:rerun",
-        {"np.maximum(_radii(unseen + edge, moved), FINEST * np.sqrt(squares))": "_radii(unseen + edge, moved)"},
+        {
+            "np.maximum(_radii(unseen.variances, moved), FINEST * np.sqrt(unseen.squares))": (
+                "_radii(unseen.variances, moved)"
+            )
+        },
         killer=ERRORS + "test_error_reruns.py::test_where_reruns_are_all_alike_half_a_box_and_half_a_percent_are_said",
     ),
     mutant(
         "reruns-see-every-optimum",
         "where all reruns cost as little as the best centres of their rows, so does the release on its own",
-        "post.errors.reruns:rerun",
-        {"float(np.hypot(SAFETY * (_law(extra) + away), LEAST_EXCESS))": "SAFETY * (_law(extra) + away)"},
+        "post.errors.reruns:_bound",
+        {
+            "float(np.hypot(SAFETY * _law(extra) + unseen.heavy * per_square / least, LEAST_EXCESS))": (
+                "SAFETY * _law(extra) + unseen.heavy * per_square / least"
+            )
+        },
         killer=ERRORS + "test_error_reruns.py::test_where_reruns_are_all_alike_half_a_box_and_half_a_percent_are_said",
     ),
     mutant(

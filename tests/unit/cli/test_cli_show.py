@@ -244,7 +244,11 @@ def test_query_writes_centres_for_a_map(here):
     assert done.output.endswith("Wrote q.geojson, q.png.\n")
     kinds = [each["properties"]["kind"] for each in json.loads(Path("q.geojson").read_text())["features"]]
     assert kinds == ["centre"] * 4 + ["region"] * 4
-    assert re.search(r"mean distance \(noisy\)", done.output)
-    assert "Distances are straight over the map." in done.output
+    assert re.search(r"A row is \d\.\d+ km \(.*\) from its centre on average", " ".join(done.output.split()))
+    assert "mean distance (noisy)" not in done.output  # alone, there is nothing to compare
+    Path("sites.csv").write_text("lon,lat\n-74.05,40.75\n-73.95,40.85\n")
+    compared = covey("query", "coreset.parquet", "-k", 4, "--centers", "sites.csv")
+    assert "mean distance (noisy)" in compared.output
+    assert "Distances are straight over the map." in compared.output
     assert "-k" in refused("query", "coreset.parquet", "--centers", "trips.csv", "--plot", "x.png")
     assert "longitude" in refused("query", "coreset.parquet", "-k", 2, "--geojson", "x.geojson", "--lon", "nothing")

@@ -109,7 +109,8 @@ def test_an_upload_that_is_opened_meanwhile_is_not_removed(tmp_path, monkeypatch
 
 
 def test_files_that_are_sent_at_once_cannot_fill_the_disk(tmp_path):
-    uploads = asking(tmp_path, data=None, bounds=None).studio.uploads
+    studio = asking(tmp_path, data=None, bounds=None).studio  # its folder of uploads lives as long as it does
+    uploads = studio.uploads
 
     async def endless():
         yield b"lon,lat\n"
