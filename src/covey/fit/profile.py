@@ -73,8 +73,8 @@ def profile(
     epsilon : float
         The privacy budget of the whole profile.
     delta : float or None, default=None
-        For private categories only: the probability that the promise of epsilon may fail, well below 1 in the number of
-        rows.
+        For private categories only: the most by which texts of a person's own may be found after all, a probability
+        well below 1 in the number of rows.
     neighbours : {'add-remove', 'replace-one'} or None, default=None
         What is hidden; None as in the release.
     person : str or None, default=None

@@ -162,7 +162,14 @@ class Look:
         notes = {"ranges": ranges, "epsilon": float_at_least(self.epsilon)}
         if receipt := document.certificate.receipt:
             notes["receipt"] = receipt
-        return held, rest, self.redomain({name: ends for name, ends in ranges.items() if ends}), notes
+        try:
+            domain = self.redomain({name: ends for name, ends in ranges.items() if ends})
+        except ParameterError as error:  # by numbers that were released
+            raise DataError(
+                f"bounds: the ranges that were found are {ranges}; they were charged, and nothing else, and together "
+                f"they have no fit ({error}): give public ranges"
+            ) from None
+        return held, rest, domain, notes
 
     def _in_terms_of_rows(self) -> Fraction:
         """What the amounts mean for a single row of those that a cap and a sample leave."""

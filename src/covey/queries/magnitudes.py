@@ -35,7 +35,7 @@ def raw_rows(values: NDArray[np.float64]) -> Rows:
     known = np.where(np.isnan(values), np.nan, values) + 0.0  # one NaN, and no -0.0
     words = np.ascontiguousarray(known).view(np.int64)
     low = (words & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
-    return np.stack([(words >> 32).astype(np.int32), low], axis=1).reshape(-1, values.shape[1])
+    return np.stack([(words >> 32).astype(np.int32), low], axis=1).reshape(2 * values.shape[0], values.shape[1])
 
 
 def raw_numbers(rows: Rows, column: int) -> NDArray[np.float64]:

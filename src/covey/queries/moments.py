@@ -29,7 +29,7 @@ def _single(domain: Domain, centre: ArrayLike, radius: float) -> NDArray[np.floa
 class MeanSums:
     """The sum of the residuals x - c of all rows, each clipped to `radius`: d integers in units of radius/unit_limit.
 
-    centre, radius : in lattice units, see `Clip`. norm : "l2" for Gaussian noise, "l1" for Laplace noise, which then
+    centre, radius : in lattice units, see `Clip`. norm : "l2" for noise by length, "l1" for Laplace noise, which then
     does not grow with d. unit_limit : as in `Clip`.
     """
 

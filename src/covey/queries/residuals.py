@@ -26,7 +26,7 @@ class ResidualSums:
     centres : (k, d) points in lattice units, snapped. radius : a number, or one for each centre, in lattice units, see
     `Clip`; every cluster has its own units, radius/unit_limit. projection : judge "nearest" by the rows' images
     under this map, all its lines on one scale and unclipped, instead of in the full space. norm : "l2" for
-    Gaussian noise, "l1" for Laplace noise. with_counts : also the number of rows of each cluster, in units of
+    noise by length, "l1" for Laplace noise. with_counts : also the number of rows of each cluster, in units of
     1/unit_limit, as a last coordinate.
 
     The value is a flat vector of k·d integers, or k·(d+1).

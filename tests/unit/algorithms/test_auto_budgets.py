@@ -9,10 +9,11 @@ import pytest
 
 from conftest import make_curator
 from covey.algorithms.auto.low import from_boxes
-from covey.algorithms.auto.shares import choose_shares, drawable
+from covey.algorithms.auto.shares import LEAST_RADIAL, choose_shares, drawable
 from covey.budget.accounting.accountant import Cost
 from covey.fit.fit import fit
 from covey.noise.mechanisms import GAUSSIAN_VARIANCE_PER_NUMBER, DiscreteGaussian, DiscreteLaplace
+from covey.noise.radial import LARGEST_SCALE
 from covey.post.random import public_rng
 from covey.public import Neighbours, resolve_bounds
 from covey.queries.clipping import FINEST
@@ -60,6 +61,18 @@ def test_the_noise_of_every_release_can_be_drawn(d, k, epsilon, delta, neighbour
         assert isinstance(noise, DiscreteGaussian)
         assert noise.multiplier**2 * FINEST**2 >= GAUSSIAN_VARIANCE_PER_NUMBER * numbers
     assert noise.multiplier**2 * 144 * 26_000**4 >= GAUSSIAN_VARIANCE_PER_NUMBER * d * (d + 1) // 2
+
+
+@pytest.mark.parametrize("columns", [1_025, 40_000])
+def test_very_many_columns_and_very_little_budget_give_a_release(columns):
+    rows = np.zeros((2, columns))
+    release = fit(rows, k=2, epsilon=1e-6, bounds=(-1, 1), neighbours="replace-one", random_state=0, errors="none")
+    assert np.isfinite(np.array(release.centres)).all()
+
+
+def test_noise_by_length_can_be_drawn_wherever_it_is_planned():
+    """The finest units of a clip, from end to end under replace-one, with the least epsilon that it is planned with."""
+    assert LEAST_RADIAL / (2 * FINEST) * LARGEST_SCALE >= 1
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10**6), Fraction(1, 10**4), Fraction(1)])

@@ -135,6 +135,31 @@ def test_no_range_is_an_answer_that_is_charged_and_stored():
     assert json.loads(book.document(entry))["ranges"] == {"income": None, "lon": None}
 
 
+@pytest.mark.parametrize("engine", ["memory", "files"])
+@pytest.mark.parametrize(
+    ("left_out", "asked"), [({"b": np.nan}, {"missing": "drop"}), ({"who": None}, {"person": "who"})], ids=str
+)
+def test_chunks_of_which_no_row_counts_are_no_error(tmp_path, engine, left_out, asked):
+    """Whether a part of the table is empty is the rows' own business."""
+    who = np.arange(300).astype(str).astype(object)
+    table = pd.DataFrame({"a": np.full(300, 0.5), "b": np.full(300, 0.5), "who": who})
+    table.loc[:298, list(left_out)] = list(left_out.values())
+    table.to_parquet(tmp_path / "t.parquet", row_group_size=20)
+    data = table if engine == "memory" else tmp_path / "t.parquet"
+    for rows in (data, table.iloc[:1] if engine == "memory" else data):
+        with pytest.raises(DataError, match="no range of 'a' is supported"):
+            fit(rows, k=2, epsilon=1.0, bounds={"a": "private", "b": (-1, 1)}, engine=engine, random_state=1, **asked)
+
+
+def test_ranges_that_have_no_fit_together_are_told_with_their_charge():
+    book = Ledger.memory(dataset="people", epsilon=20)
+    rows = pd.DataFrame({"lon": np.random.default_rng(1).normal(0, 0.001, 5_000), "lat": np.zeros(5_000)})
+    asked = {"bounds": {"lon": "private", "lat": (-1, 1)}, "scale": {"lon": 0.0001}}
+    with pytest.raises(DataError, match=r"the ranges that were found are \{'lon': .* were charged.*give public"):
+        fit(rows, k=2, epsilon=10.0, ledger=book, dataset="people", **asked)
+    assert charges(book) == [1.25]
+
+
 def test_ranges_that_cannot_be_stored_are_told(book, monkeypatch):
     monkeypatch.setattr(Ledger, "finish", lambda *_: (_ for _ in ()).throw(LedgerError("disk full")))
     with pytest.raises(LedgerError, match=r"disk full; the ranges that were found are \{'income': \("):

@@ -17,6 +17,7 @@ from covey.algorithms.auto.one_mean import one_mean, too_few
 from covey.algorithms.auto.shares import Shares, Vector, choose_shares, deviation, drawable
 from covey.algorithms.auto.synopsis import Leaves, count_leaves, inside
 from covey.algorithms.kit import Outcome, learn_size
+from covey.noise.mechanisms import DiscreteLaplace
 from covey.post.distances import add_up, nearest
 from covey.post.errors.flat import FlatBoxes, flat_sizes
 from covey.post.leaves import certain, cluster, kept_weights
@@ -47,6 +48,7 @@ Moments = TypeVar("Moments", MeanSums, SecondMoments, Variances)
 SIZE_SHARE = (1, 49)  # of epsilon: 2% for the noisy number of rows
 RADII = 40  # from twice the domain's radius down, four to a halving
 STRICTNESS = 0.6
+L1_LENGTH = 0.8  # times the root of the number of columns: the L1 norm of a vector of length 1
 SPARE_STRICTNESS = 0.45  # where there are centres to spare: leaves that are only noise are counted again
 COUNTED_ROUND = 2  # in which spare centres are counted, and after which only k are left
 COARSE = 4  # numbers of a mean that smoothing its columns leaves as they are
@@ -265,7 +267,11 @@ def _refined(
         clip = min(wanted, radius) if clip is None else min(max(wanted, clip / 2), clip)
         judged = projection if number == 0 else None
         counted = shares.spare > 0 and number + 1 == COUNTED_ROUND
-        sums = ResidualSums(curator.domain, centres, clip, projection=judged, with_counts=counted)
+        if isinstance(noise, DiscreteLaplace):  # drawn for its L1 norm
+            length = clip * L1_LENGTH * math.sqrt(curator.domain.dimension)
+            sums = ResidualSums(curator.domain, centres, length, projection=judged, norm="l1")
+        else:
+            sums = ResidualSums(curator.domain, centres, clip, projection=judged, with_counts=counted)
         noisy, doubt = curator.release(sums, noise), deviation(noise, sums.sensitivity(curator.neighbours))
         weights = np.maximum(sums.counts(noisy), 2 * doubt / sums.clip.unit_limit) if counted else weights
         shifts = sums.shifts(noisy) / weights[:, None]

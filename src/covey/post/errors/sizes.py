@@ -67,7 +67,8 @@ def cluster_sizes(boxes: CountedBoxes, centres: Floats) -> Sizes:
     A box that a border cuts counts by its share F on each side: exactly if it is one border, by places in it if they
     are several. Its N rows need not be spread evenly: at worst all are on one side, which has the variance F(1 - F)N²;
     half of that is taken, with N² less the noise in it. Where one such box is a tenth of a cluster, half of N²/4:
-    numbers that are whole may all be in the thinnest slice. Summed first and then made positive, since single boxes may
+    numbers that are whole may all be in the thinnest slice. A single box tells nothing of where its rows are: its
+    interval reaches from none of them to all. Summed first and then made positive, since single boxes may
     hold less than their noise. Where coins kept rows, that nobody was kept does not mean that nobody is there: the
     variance is never below that of a few kept rows (post/zones.md).
     """
@@ -118,6 +119,8 @@ class _Sums:
         counts, variances = self._boxes.counts[box], self._boxes.variances[box]
         heavy = counts > np.maximum(HEAVY * self.sizes[centre], CERTAIN * np.sqrt(variances))
         part = UNEVEN * np.where(heavy, 0.25, share * (1 - share))
+        if len(self._boxes.counts) == 1:  # of which nothing is known: all rows may be nearest to any of the centres
+            part = np.square(np.maximum(share, 1 - share))
         return add_up(centre, part * (counts**2 - variances), self._k)
 
 
