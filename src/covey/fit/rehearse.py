@@ -18,7 +18,8 @@ from covey.fit.session import heard_by
 from covey.fit.slider import fit_levels
 from covey.post.distances import Objective
 from covey.post.errors.boxes import CountedBoxes
-from covey.post.errors.reruns import Again, Reruns, inside_matters, rerun
+from covey.post.errors.costs import inside_matters
+from covey.post.errors.reruns import Again, Reruns, rerun
 from covey.post.random import public_rng
 from covey.public import Ball, Box
 from covey.published.certificate import Certificate, reach_of

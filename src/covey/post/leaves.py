@@ -6,6 +6,8 @@ from numpy.typing import ArrayLike, NDArray
 from covey.errors import ParameterError
 from covey.post.distances import Floats, add_up, nearest_with_squares, squared_lengths, squares_to_nearest
 from covey.post.errors.boxes import CountedBoxes
+from covey.post.errors.costs import inside_matters
+from covey.post.errors.mixture import fit_mixture, likely_places
 from covey.post.kmeans import Clustering, weighted_kmeans
 from covey.post.kmedian import weighted_kmedian
 from covey.post.starts import plus_plus, uniform_starts
@@ -101,8 +103,19 @@ def standing_clusters(
         boxes.points[stands], weights[stands], k=k, lower=-edge, upper=edge, objective=objective, rng=rng, starts=starts
     ).centres
     if objective == "k-means":
-        found = recentre(boxes.points, boxes.widths, boxes.counts, weights, found, scale=scale)
+        found = settled(boxes, weights, found, scale=scale)
     return np.clip(found, -edge, edge)
+
+
+def settled(boxes: CountedBoxes, weights: Floats, centres: Floats, *, scale: float | Floats) -> Floats:
+    """Centres of k-means in [-1, 1]^d moved to the means of their rows: first as if these sat in the middles of their
+    boxes and then, where it matters, with the rows of each box where a mixture says that they are on average.
+    """
+    found = recentre(boxes.points, boxes.widths, boxes.counts, weights, centres, scale=scale)
+    if not inside_matters(boxes, found):
+        return found
+    means = likely_places(boxes, fit_mixture(boxes, found)).means(len(weights))
+    return recentre(means, boxes.widths, boxes.counts, weights, found, scale=scale)
 
 
 def recentre(

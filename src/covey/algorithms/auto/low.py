@@ -17,7 +17,7 @@ from covey.budget.accounting.plan import Plan, split
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.tree import PrivTree
 from covey.post.distances import add_up, nearest
-from covey.post.leaves import certain, cluster, recentre, without_outliers
+from covey.post.leaves import certain, cluster, settled, without_outliers
 from covey.private.curator import Curator
 from covey.public import Neighbours
 from covey.queries.counts import CellCounts
@@ -90,9 +90,10 @@ def from_boxes(
     )
     stand = weights > 0
     found = cluster(points[stand], weights[stand], k=k, lower=lower, upper=upper, objective=objective, rng=public_rng)
-    centres = found.centres
+    centres, boxes = found.centres, leaves.counted.boxes(points, leaves.widths, strictness=strictness)
     if objective == "k-means":
-        centres = recentre(points, leaves.widths, counts, weights, centres, scale=scales)
+        limit, seen = curator.domain.limit, boxes.counting(counts).within(upper + 0.5)
+        centres = settled(seen.scaled(limit), weights, centres / limit, scale=scales) * limit
     coreset = LatticeCoreset(points, leaves.counts, leaves.widths) if keep_synopsis else None
     synopsis = "grid" if even else "tree"
     notes = {"synopsis": synopsis, "leaves": len(weights), "leaves_kept": int(stand.sum()), **told}
@@ -100,7 +101,6 @@ def from_boxes(
         lightest = add_up(nearest(points[stand], centres), weights[stand], k).argmin()
         centres[lightest] = (lower + upper) / 2  # the middle, which noise alone must not make worse
     centres = inside(centres, curator.domain)
-    boxes = leaves.counted.boxes(points, leaves.widths, strictness=strictness)
     return Outcome(centres, None, notes, coreset=coreset, boxes=boxes, counted_up=curator.zones is not None)
 
 

@@ -20,6 +20,7 @@ PLACE = 1.0  # of the variance of a cost when all rows of a box sit in one place
 EDGE = 0.8  # of what rows would pay more if all of those in boxes at the domain's edge sat on it
 TOGETHER = 0.1  # of that deviation, for boxes whose rows all sit on the same side
 POINT = 1e-5  # of half the domain: rows that a box so narrow stands out with are all the same
+LEAST_EXCESS = 0.005  # of the cost: optima of k-means differ by about so much, and made-up rows do not have the same
 LEAST_ROWS = 60.0  # times the scale of the noise, for each centre: with fewer, intervals fail
 WIDEST = 0.35  # of what rows in boxes that stand out pay: a half-width beyond says nothing
 ON_EDGE = 0.1  # of the cost: where rows on the domain's edge would change it by more, it is not told either
@@ -196,6 +197,14 @@ def _too_few(boxes: CountedBoxes, k: int) -> bool:
 def _sure(boxes: CountedBoxes) -> Floats:
     """The counts that stand out of the noise, and no others."""
     return np.where(boxes.stands, np.maximum(boxes.counts, 0.0), 0.0)
+
+
+def inside_matters(boxes: CountedBoxes, centres: Floats) -> bool:
+    """Whether where rows are inside their boxes may change the cost by more than optima differ anyway."""
+    kept = boxes.some(boxes.stands)
+    inside = np.square(kept.widths).sum(axis=1) / 12
+    paid = inside + what_is_paid(kept.points, centres, "k-means")
+    return float(np.maximum(kept.counts, 0.0) @ (inside - LEAST_EXCESS * paid)) > 0
 
 
 def what_is_paid(points: Floats, centres: Floats, objective: Objective) -> Floats:

@@ -20,7 +20,7 @@ from scipy.stats import f as f_distribution
 
 from covey.post.distances import Floats, Objective, add_up, nearest
 from covey.post.errors.boxes import CountedBoxes
-from covey.post.errors.costs import WIDEST, what_is_paid
+from covey.post.errors.costs import LEAST_EXCESS, WIDEST, what_is_paid
 from covey.post.errors.mixture import Mixture, Places, box_parts, box_shares, fit_mixture, likely_places
 from covey.post.errors.quantiles import LEVEL
 from covey.post.kmeans import weighted_kmeans
@@ -37,7 +37,6 @@ BIAS = 2.0  # times the square of how far all reruns are off together: of light 
 EDGE = 0.5  # of how far a centre moves if all rows in boxes at the domain's edge sit on it: nor do they see that
 HIDDEN = 0.5  # of the variance that noise of all boxes gives a place: rows too few to stand out pull by about as much
 SAFETY = 1.3  # on the excess: made-up rows are easier to cluster than real ones
-LEAST_EXCESS = 0.005  # of the cost: optima of k-means differ by about so much, and made-up rows do not have the same
 MOST_EXCESS = 1.0  # a bound beyond says nothing: clusters are missed, and how many is not known
 MOST_PLACES = 2**16  # that the best centres are looked for among
 NARROW = 0.25  # deviations of a Gaussian: in a box no wider, its rows are made up evenly
@@ -147,20 +146,11 @@ def rerun(
     return Reruns(np.where(radii <= FARTHEST, radii, np.nan), bound)
 
 
-def inside_matters(boxes: CountedBoxes, centres: Floats) -> bool:
-    """Whether where rows are inside their boxes may change the cost by more than optima differ anyway."""
-    kept = boxes.some(boxes.stands)
-    inside = np.square(kept.widths).sum(axis=1) / 12
-    paid = inside + what_is_paid(kept.points, centres, "k-means")
-    return float(np.maximum(kept.counts, 0.0) @ (inside - LEAST_EXCESS * paid)) > 0
-
-
 def _fewer(places: Places, rows: Floats) -> tuple[Floats, Floats]:
     """Places with their rows, each for itself; or of very many, which boxes are small that have, one for each box."""
     if len(places.points) <= MOST_PLACES:
         return places.points, places.parts * rows[places.box]
-    middles = [add_up(places.box, places.parts * along, len(rows)) for along in places.points.T]
-    return np.stack(middles, axis=1), rows
+    return places.means(len(rows)), rows
 
 
 def _best(points: Floats, weights: Floats, centres: Floats, objective: Objective, rng: np.random.Generator) -> Floats:
