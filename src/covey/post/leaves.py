@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from covey.errors import ParameterError
-from covey.post.distances import Floats, add_up, nearest_with_squares, squared_lengths, squares_to_nearest
+from covey.post.distances import Floats, add_up, nearest_with_squares, squared_lengths
 from covey.post.errors.boxes import CountedBoxes
 from covey.post.errors.costs import inside_matters
 from covey.post.errors.mixture import fit_mixture, likely_places
@@ -15,8 +15,6 @@ from covey.post.starts import plus_plus, uniform_starts
 STARTS = 10
 _CUT = 4.0  # of a cluster's mean square: how far from its centre dropped leaves come back
 _RISK = 0.05  # of a cluster's mean square: the most that the noise of leaves that came back may add
-_CERTAIN = 1.1  # times scale·ln(leaves): a count that is hardly ever noise alone
-_LEAST_CERTAIN = 4  # certain leaves for each centre: with fewer, doubtful ones are all there is
 _LEAST_SHARE = 0.3  # of a cluster's weight: with less, its leaves that came back are mostly noise
 
 
@@ -35,39 +33,6 @@ def kept_weights(counts: Floats, *, scale: float, strictness: float) -> Floats:
 def certain(counts: Floats, *, scale: float | Floats) -> NDArray[np.bool_]:
     """Which counts are no noise: of leaves without rows, one in sixty trees has such a count."""
     return np.asarray(counts > scale * (np.log(max(len(counts), 4)) + 3.5))
-
-
-def without_outliers(
-    points: Floats,
-    widths: Floats,
-    weights: Floats,
-    *,
-    k: int,
-    scale: float | Floats,
-    leaves: int,
-    lower: ArrayLike,
-    upper: ArrayLike,
-    rng: np.random.Generator,
-) -> Floats:
-    """Weights with doubtful ones set to 0 that, on their own, would outweigh everything that is certain.
-
-    A weight that barely stands out may be noise, and one far away can draw a centre to where nobody is. So the certain
-    leaves (above 1.1·scale·ln(leaves), which noise alone seldom reaches) are clustered first; a doubtful leaf
-    whose weight x squared distance from those centres exceeds the cost of all certain leaves together is
-    dropped. With fewer than 4k certain leaves nothing is: too little is known.
-    """
-    certain = weights > _CERTAIN * scale * np.log(max(leaves, 4))
-    doubtful = np.flatnonzero((weights > 0) & ~certain)
-    if certain.sum() < _LEAST_CERTAIN * k or doubtful.size == 0:
-        return weights
-    starts = plus_plus(points[certain], weights[certain], k, starts=3, rng=rng)
-    found = weighted_kmeans(points[certain], weights[certain], k=k, lower=lower, upper=upper, starts=starts, swaps=k)
-    within = squared_lengths(widths[certain]) / 12  # the mean square of a uniform point about its leaf's middle
-    cost = found.cost + float(weights[certain] @ within)
-    away = squares_to_nearest(points[doubtful], found.centres)
-    kept = weights.copy()
-    kept[doubtful[weights[doubtful] * away > cost]] = 0.0
-    return kept
 
 
 def cluster(

@@ -17,7 +17,8 @@ from covey.budget.accounting.plan import Plan, split
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.tree import PrivTree
 from covey.post.distances import add_up, nearest
-from covey.post.leaves import certain, cluster, settled, without_outliers
+from covey.post.leaves import certain, cluster, settled
+from covey.post.phantoms import without_phantoms
 from covey.private.curator import Curator
 from covey.public import Neighbours
 from covey.queries.counts import CellCounts
@@ -76,24 +77,15 @@ def from_boxes(
     searched = leaves.for_search()
     weights, counts, scales = searched.standing(strictness), searched.counts, searched.counted.scales
     lower, upper = curator.domain.corners
-    points = leaves.points
-    weights = without_outliers(
-        points,
-        leaves.widths,
-        weights,
-        k=k,
-        scale=scales,
-        leaves=len(weights),
-        lower=lower,
-        upper=upper,
-        rng=public_rng,
-    )
-    stand = weights > 0
+    points, limit = leaves.points, curator.domain.limit
+    boxes = leaves.counted.boxes(points, leaves.widths, strictness=strictness)
+    seen = boxes.counting(counts).within(upper + 0.5).scaled(limit)
+    stand = without_phantoms(seen, weights > 0, k, public_rng, tree=True)
+    weights = np.where(stand, weights, 0.0)
     found = cluster(points[stand], weights[stand], k=k, lower=lower, upper=upper, objective=objective, rng=public_rng)
-    centres, boxes = found.centres, leaves.counted.boxes(points, leaves.widths, strictness=strictness)
+    centres = found.centres
     if objective == "k-means":
-        limit, seen = curator.domain.limit, boxes.counting(counts).within(upper + 0.5)
-        centres = settled(seen.scaled(limit), weights, centres / limit, scale=scales) * limit
+        centres = settled(seen, weights, centres / limit, scale=scales) * limit
     coreset = LatticeCoreset(points, leaves.counts, leaves.widths) if keep_synopsis else None
     synopsis = "grid" if even else "tree"
     notes = {"synopsis": synopsis, "leaves": len(weights), "leaves_kept": int(stand.sum()), **told}
