@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from covey.errors import ParameterError
-from covey.post.leaves import STARTS, cluster, kept_weights, recentre
+from covey.post.errors.boxes import CountedBoxes
+from covey.post.leaves import STARTS, cluster, kept_weights, recentre, settled
 from covey.post.random import public_rng
 from covey.post.starts import plus_plus
 
@@ -198,3 +199,31 @@ def test_a_centre_without_leaves_stays():
     centres = np.array([[0.0, 0.0], [9.0, 9.0]])
     moved = recentre(points, np.ones((1, 2)), counts, counts, centres, scale=1.0)
     np.testing.assert_array_equal(moved, centres)
+
+
+# --- settled ----------------------------------------------------------------------------------------------------------
+
+
+def cells_of(rows: np.ndarray, per_axis: int) -> CountedBoxes:
+    """Exact counts of the cells of a grid on [-1, 1]²."""
+    edges = np.linspace(-1, 1, per_axis + 1)
+    counts = np.histogram2d(*rows.T, bins=(edges, edges))[0].ravel()
+    middles = (edges[1:] + edges[:-1]) / 2
+    points = np.stack([each.ravel() for each in np.meshgrid(middles, middles, indexing="ij")], axis=1)
+    return CountedBoxes.of_one_scale(points, np.full(points.shape, 2 / per_axis), counts, scale=1.0, strictness=0.65)
+
+
+@pytest.mark.parametrize(("per_axis", "nearer"), [(8, 3.0), (200, 1.0)])
+def test_centres_settle_where_rows_are_in_wide_boxes_and_not_in_their_middles(per_axis, nearer):
+    """Clusters narrower than a box: its middle is off by far more than the rows. In narrow boxes nothing moves."""
+    rng = np.random.default_rng(8)
+    true = np.array([[-0.55, -0.41], [0.52, 0.30], [0.07, -0.68]])
+    rows = true[rng.integers(3, size=30_000)] + rng.normal(0, 0.08, (30_000, 2))
+    boxes = cells_of(rows, per_axis)
+    weights = np.where(boxes.stands, boxes.counts, 0.0)
+    middles = recentre(boxes.points, boxes.widths, boxes.counts, weights, true, scale=1.0)
+    found = settled(boxes, weights, true, scale=1.0)
+    if nearer == 1.0:
+        np.testing.assert_array_equal(found, middles)
+    else:
+        assert nearer * np.abs(found - true).max() < np.abs(middles - true).max()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from covey.post.errors.boxes import CountedBoxes, laplace_variance
-from covey.post.phantoms import CHANCE, _around, _expected, without_phantoms
+from covey.post.phantoms import CHANCE, TREE_CHANCE, _around, _expected, without_phantoms
 from covey.post.random import public_rng
 
 SIDE, SCALE, K = 64, 10.0, 2
@@ -26,8 +26,8 @@ def boxes(far: dict[tuple[int, int], float], *, certain: int = 8, clusters: int 
     return CountedBoxes.of_one_scale(points, widths, counts.ravel(), scale=SCALE, strictness=0.65)
 
 
-def left_out(found: CountedBoxes, k: int = K) -> set[tuple[int, int]]:
-    kept = without_phantoms(found, found.stands, k, public_rng(0))
+def left_out(found: CountedBoxes, k: int = K, *, tree: bool = False) -> set[tuple[int, int]]:
+    kept = without_phantoms(found, found.stands, k, public_rng(0), tree=tree)
     assert not (kept & ~found.stands).any()
     return {divmod(int(i), SIDE) for i in np.flatnonzero(found.stands & ~kept)}
 
@@ -59,6 +59,23 @@ def test_with_more_all_stay_where_a_centre_can_be_spared():
     assert left_out(found, 4) == {(60, 60)}
     assert left_out(found, 5) == set()
     assert left_out(boxes({(60, 60): 90.0}, certain=8, clusters=4), 5) == {(60, 60)}
+
+
+def test_of_a_tree_a_box_is_one_of_as_many_as_there_are():
+    """Boxes that are far from all others, by how much noise alone would have in one of 4,096 leaves or of 60."""
+    many = boxes({(60, 60): 95.0})
+    few = many.some((many.counts > 0) | (np.arange(SIDE * SIDE) % 100 == 0))
+    assert without_phantoms(few, few.stands, K, public_rng(0)).sum() < few.stands.sum()
+    assert without_phantoms(few, few.stands, K, public_rng(0), tree=True).sum() == few.stands.sum()
+    assert left_out(many, tree=True) == {(60, 60)}
+    assert _expected(np.array([95.0]), np.array([laplace_variance(SCALE)]), 60, scale=SCALE)[0] < TREE_CHANCE
+
+
+def test_of_a_tree_all_stay_with_fewer_than_four_certain_boxes_for_each_centre():
+    found = boxes({(60, 60): 90.0}, certain=3, clusters=4)
+    assert left_out(found, 4) == {(60, 60)}
+    assert left_out(found, 4, tree=True) == set()
+    assert left_out(found, 3, tree=True) == {(60, 60)}
 
 
 def test_what_is_around_counts_the_sizes_that_were_looked_at():

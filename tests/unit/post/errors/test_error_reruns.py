@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from covey.post.errors.boxes import CountedBoxes
-from covey.post.errors.reruns import FINEST, LEAST_EXCESS, inside_matters, rerun
+from covey.post.errors.costs import LEAST_EXCESS, inside_matters
+from covey.post.errors.reruns import FINEST, rerun
 from covey.post.random import public_rng
 
 WIDTH = 0.125
