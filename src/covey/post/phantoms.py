@@ -19,7 +19,7 @@ _FIRST = 0.15  # of e^-l at the height sqrt(2·variance·l + (scale·l)²): how 
 _LEAST_CERTAIN = (2, 8)  # certain boxes for each centre, and in all: with fewer, doubtful ones are all there is
 _ENOUGH_CERTAIN = 4  # with fewer, they must need every centre; with fewer of a tree, all stay
 _NEED = 3.0  # times what a centre's rows cost on average: more, without any one of the centres, is a need of it
-_HARM = 1.0  # of what a centre's rows cost on average: a doubtful box that costs less draws no centre
+_HARM, _TREE_HARM = 1.0, 3.0  # of what a centre's rows cost on average: a doubtful box that costs less stays
 
 
 def without_phantoms(
@@ -35,7 +35,9 @@ def without_phantoms(
     tree : whether the boxes are leaves that were not cut by the counts that fill them. Then an empty one is one of as
     many as there are, not of all of its size, and with fewer than 4k certain ones all stay.
     """
-    chance, least = (TREE_CHANCE, _ENOUGH_CERTAIN) if tree else (CHANCE, _LEAST_CERTAIN[0])
+    chance, least, harm = (CHANCE, _LEAST_CERTAIN[0], _HARM)
+    if tree:
+        chance, least, harm = TREE_CHANCE, _ENOUGH_CERTAIN, _TREE_HARM
     among = len(some) if tree else np.prod(2 / boxes.widths, axis=1)
     alone = _expected(boxes.counts, boxes.variances, among, scale=boxes.scales.min())
     certain = some & (alone < chance)
@@ -49,7 +51,7 @@ def without_phantoms(
     away = np.square(boxes.points[doubtful] - found.centres[nearest(boxes.points[doubtful], found.centres)]).sum(axis=1)
     if certain.sum() < _ENOUGH_CERTAIN * k and _least_missed(points, counts, found.centres) < _NEED * cost / k:
         return some
-    far = doubtful[boxes.counts[doubtful] * away > _HARM * cost / k]
+    far = doubtful[boxes.counts[doubtful] * away > harm * cost / k]
     expected = np.minimum(alone, _around(boxes, certain, tree=tree))[far]
     order = np.argsort(expected, kind="stable")
     few = np.flatnonzero(expected[order] <= chance * np.arange(1, len(far) + 1))

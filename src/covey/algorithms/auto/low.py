@@ -35,7 +35,7 @@ SIZE_SHARE = (1, 49)  # of epsilon: 2% for the noisy number of rows
 FEW = 125  # rows x epsilon for each centre: with more, a tree is fine enough anywhere
 LOOK = {2: 40, 3: 113}  # by dimension: rows x the epsilon of a look at 4 cells per axis, to know evenness to about 20%
 LOOK_CELLS = 4
-MOST_FOR_LOOK = Fraction(14, 100)  # of epsilon
+LEAST_FOR_LOOK, MOST_FOR_LOOK = Fraction(2, 100), Fraction(14, 100)  # of epsilon
 EVEN = 0.4  # 1: rows fill the box evenly; 1/cells: all are in one cell
 GRID_STRICTNESS = 0.5
 
@@ -52,7 +52,7 @@ def from_boxes(
     """k centres from noisy counts of boxes: of a private tree that is finer where rows are, or of a grid.
 
     Guarantee: epsilon-DP. A noisy number of rows (2%; under replace-one it is public, and 2% counts those outside the
-    bounds) decides in 2 and 3 dimensions whether to look at 4 cells per axis (at most 14%), and what that shows
+    bounds) decides in 2 and 3 dimensions whether to look at 4 cells per axis (2 to 14%), and what that shows
     decides between grid and tree: each choice, from released values, starts a plan. A tree takes 40% of the rest for
     all its splits together, with a threshold below 0 so that depth costs small clusters less, and 60% for one count
     per leaf, or, if it has only one, for a mean (`one_mean`); a grid takes all of it for its cells, and so does a mean
@@ -101,7 +101,7 @@ def _looks_even(curator: Curator, epsilon: Fraction, *, size: int, k: int) -> tu
     d, sides = curator.domain.dimension, _sides(curator)
     if d not in LOOK or size < 1 or size * epsilon > FEW * k * sides:
         return False, epsilon
-    amount = Fraction(LOOK[d] * sides, size)
+    amount = max(Fraction(LOOK[d] * sides, size), LEAST_FOR_LOOK * epsilon)
     if amount > MOST_FOR_LOOK * epsilon:
         return False, epsilon
     noise = DiscreteLaplace(amount)
