@@ -13,7 +13,7 @@ Objective = Literal["k-means", "k-median"]
 
 _BLOCK = 1 << 17  # numbers per block of scores: 1 MB, which stays in the cache
 _FEW = 64  # coordinates of all centres: up to so many, plain differences are quicker than a matrix product
-_FEW_COLUMNS = 8  # numpy adds up fewer numbers one after the other, as is done here
+FEW_COLUMNS = 8  # numpy adds up fewer numbers one after the other, as is done here
 _NEAR = 1e-11  # scores this close, relative to the largest norms, are compared again without cancellation
 
 
@@ -64,12 +64,19 @@ def nearest_with_squares(points: Floats, centres: Floats) -> tuple[NDArray[np.in
 
 def squared_lengths(rows: Floats) -> Floats:
     """Of each row, to the bit as a sum along it; of few columns, which are much quicker to add up one after another."""
-    if rows.shape[1] >= _FEW_COLUMNS:
+    if rows.shape[1] >= FEW_COLUMNS:
         return np.square(rows).sum(axis=1)
     total = np.square(rows[:, 0])
     for column in rows.T[1:]:
         total += np.square(column)
     return total
+
+
+def squares_from(columns: Floats, centre: Floats, *, out: Floats, gap: Floats) -> None:
+    """The squared distances of points, given as columns x points, from a centre. gap : as long, to work in."""
+    np.square(np.subtract(columns[0], centre[0], out=out), out=out)
+    for column, place in zip(columns[1:], centre[1:], strict=True):
+        out += np.square(np.subtract(column, place, out=gap), out=gap)
 
 
 def repeated(rows: Floats) -> NDArray[np.bool_]:
@@ -157,7 +164,7 @@ def _by_differences(points: Floats, centres: Floats) -> NDArray[np.intp]:
 
 
 def _are_few(centres: Floats) -> bool:
-    return centres.size <= _FEW and centres.shape[1] < _FEW_COLUMNS
+    return centres.size <= _FEW and centres.shape[1] < FEW_COLUMNS
 
 
 def _by_columns(points: Floats, centres: Floats) -> tuple[NDArray[np.intp], Floats]:
@@ -167,9 +174,7 @@ def _by_columns(points: Floats, centres: Floats) -> tuple[NDArray[np.intp], Floa
         x, label, least = np.ascontiguousarray(points[rows].T), labels[rows], best[rows]
         squares, gap = np.empty((2, len(least)))
         for i, centre in enumerate(centres):
-            np.square(np.subtract(x[0], centre[0], out=squares), out=squares)
-            for column, place in zip(x[1:], centre[1:], strict=True):
-                squares += np.square(np.subtract(column, place, out=gap), out=gap)
+            squares_from(x, centre, out=squares, gap=gap)
             if i == 0:
                 least[:] = squares
                 continue
