@@ -62,6 +62,15 @@ def nearest_with_squares(points: Floats, centres: Floats) -> tuple[NDArray[np.in
     return label, squared_lengths(points - centres[label])
 
 
+def two_nearest(points: Floats, centres: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
+    """The nearest centre of each point, the squared distance to it, and that to the second nearest, if there is one.
+
+    By plain differences, which pays in few columns.
+    """
+    second = np.full(len(points), np.inf)
+    return *_by_columns(points, centres, second), second
+
+
 def squared_lengths(rows: Floats) -> Floats:
     """Of each row, to the bit as a sum along it; of few columns, which are much quicker to add up one after another."""
     if rows.shape[1] >= FEW_COLUMNS:
@@ -167,8 +176,11 @@ def _are_few(centres: Floats) -> bool:
     return centres.size <= _FEW and centres.shape[1] < FEW_COLUMNS
 
 
-def _by_columns(points: Floats, centres: Floats) -> tuple[NDArray[np.intp], Floats]:
-    """The nearest of few centres and the squared distance to it, to the bit as `_by_differences` has them."""
+def _by_columns(points: Floats, centres: Floats, second: Floats | None = None) -> tuple[NDArray[np.intp], Floats]:
+    """The nearest of few centres and the squared distance to it, to the bit as `_by_differences` has them.
+
+    second : filled with the squared distance to the second nearest, if it is given.
+    """
     labels, best = np.zeros(len(points), dtype=np.intp), np.empty(len(points))
     for rows in blocks(len(points), width=16):
         x, label, least = np.ascontiguousarray(points[rows].T), labels[rows], best[rows]
@@ -178,6 +190,8 @@ def _by_columns(points: Floats, centres: Floats) -> tuple[NDArray[np.intp], Floa
             if i == 0:
                 least[:] = squares
                 continue
+            if second is not None:
+                np.minimum(second[rows], np.maximum(least, squares, out=gap), out=second[rows])
             np.copyto(label, i, where=squares < least)  # ties stay with the lowest index
             np.minimum(least, squares, out=least)
     return labels, best

@@ -15,7 +15,7 @@ from covey.post.threads import in_order, one_blas_thread
 Uniform = Callable[[int], Floats]  # so many random numbers from [0, 1)
 
 MOST_PACKED = 1000
-_MANY = 1 << 12  # points: of more, starts are drawn side by side
+_MANY = 1 << 12  # points, in more places than there are centres: of so many, starts are drawn side by side
 _BLOCK = 1 << 8  # steps that are added up before one of them is drawn
 _FEW = 10  # up to this many points to be placed, the distances from each are found one by one
 
@@ -55,18 +55,19 @@ def _one_start(x: Floats, columns: Floats, w: Floats, uniform: Uniform, *, k: in
     chosen[:] = _draw(w, uniform(1))[0]
     near, chance, gap, nearer = *np.empty((3, len(w))), np.empty((trials, len(w)))  # used again and again
     squares_from(columns, x[chosen[0]], out=near, gap=gap)
-    norms = np.empty(0) if len(columns) < FEW_COLUMNS else np.einsum("nd,nd->n", x, x)
+    plain = len(x) >= _MANY and len(columns) < FEW_COLUMNS
+    norms = np.empty(0) if plain else np.einsum("nd,nd->n", x, x)
     for i in range(1, k):
         if not np.multiply(w, near, out=chance).any():
             break  # every point is a centre
         candidates = _draw(chance, uniform(trials))
-        if len(columns) < FEW_COLUMNS:
+        if plain:
             for squares, candidate in zip(nearer, columns[:, candidates].T, strict=True):
                 squares_from(columns, candidate, out=squares, gap=gap)
         else:
-            np.matmul(-2.0 * x[candidates], columns, out=nearer)
-            nearer += norms
-            np.maximum(np.add(nearer, norms[candidates, None], out=nearer), 0.0, out=nearer)
+            np.add(norms, norms[candidates, None], out=nearer)
+            nearer += (-2.0 * x[candidates]) @ x.T
+            np.maximum(nearer, 0.0, out=nearer)
         best = int((np.minimum(near, nearer, out=nearer) @ w).argmin())
         chosen[i], near[:] = candidates[best], nearer[best]
     return x[chosen]
