@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.post.coarsen import coarsen
-from covey.post.distances import Floats, add_up, blocks, repeated
+from covey.post.distances import MANY_ROWS, Floats, add_up, add_up_rows, blocks, repeated
 
 _FEW = 16  # up to this many centres in at least as many columns, sums by a matrix product beat sums by label
 _LONG_ROW = 48  # from this many centres on, argmin along a row beats a running minimum over centres
@@ -39,9 +39,9 @@ class Cells:
         """
         bucket = coarsen(self.positions.T, self.mass, limit=limit)
         count = int(bucket.max(initial=-1)) + 1
-        mass = add_up(bucket, self.mass, count)
-        moments = np.stack([add_up(bucket, self.mass * x, count) for x in self.at])
-        adds = np.stack([add_up(bucket, x, count) for x in self.adds])
+        table = np.stack([self.mass, *(self.mass * x for x in self.at), *self.adds], axis=1)
+        mass, *sums = add_up_rows(bucket, table, count).T
+        moments, adds = np.stack(sums[: len(self.at)]), np.stack(sums[len(self.at) :])
         used = mass > 0
         return Cells(moments[:, used] / mass[used], adds[:, used], mass[used], self.squares)
 
@@ -56,6 +56,11 @@ class Cells:
     @property
     def weights(self) -> Floats:
         return self.adds[-1]
+
+    @cached_property
+    def _added(self) -> Floats:
+        """What each cell adds, a row for each."""
+        return np.ascontiguousarray(self.adds.T)
 
     @cached_property
     def scatter(self) -> float:
@@ -73,15 +78,18 @@ class Cells:
     def sums(self, centres: Floats) -> Floats:
         """What the cells nearest to each centre add up to: starts x k x (d + 1), for starts x k x d centres."""
         s, k, d = centres.shape
-        labels = self._labels(centres)
+        n, labels = len(self), self._labels(centres)
         out = np.empty((s, d + 1, k))
         for i in range(s):
             if k <= _FEW and d >= _FEW:
                 np.matmul(self.adds, (labels[i][:, None] == np.arange(k)).astype(np.float64), out=out[i])
                 continue
-            label = labels[i].astype(np.intp)
-            for a, column in enumerate(self.adds):
-                out[i, a] = add_up(label, column, k)
+            if n < MANY_ROWS:
+                label = labels[i].astype(np.intp)
+                for a, column in enumerate(self.adds):
+                    out[i, a] = add_up(label, column, k)
+            else:
+                out[i] = add_up_rows(labels[i], self._added, k).T
         return out.transpose(0, 2, 1)
 
     def costs(self, centres: Floats, sums: Floats) -> Floats:

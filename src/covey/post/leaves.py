@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from covey.errors import ParameterError
-from covey.post.distances import Floats, add_up, nearest_with_squares, squared_lengths, squares_to_nearest
+from covey.post.distances import Floats, add_up_rows, nearest_with_squares, squared_lengths, squares_to_nearest
 from covey.post.errors.boxes import CountedBoxes
 from covey.post.kmeans import Clustering, weighted_kmeans
 from covey.post.kmedian import weighted_kmedian
@@ -124,18 +124,24 @@ def recentre(
     """
     k, scales = len(centres), np.broadcast_to(scale, counts.shape)
     within = squared_lengths(widths) / 12  # the mean square of a uniform point about its leaf's middle
-    active = weights
+    stands, heavy = weights > 0, np.maximum(weights, 0.0)
+    light, widest = np.square(scales) * ~stands, np.full(k, scales.max())
+    alike = bool((scales == widest[0]).all())
     for _ in range(rounds):
         label, away = nearest_with_squares(points, centres)
-        mass = add_up(label, np.maximum(active, 0.0), k)
-        square = add_up(label, np.maximum(active, 0.0) * (away + within), k) / np.maximum(mass, 1e-9)
-        active = np.where((away <= _CUT * square[label]) | (weights > 0), counts, 0.0)
-        net = add_up(label, active, k)
-        back = (active != 0) & (weights <= 0)
-        error = 2 * add_up(label, back * away * scales**2, k) / np.maximum(net, 1e-9) ** 2
-        widest = np.zeros(k)
-        np.maximum.at(widest, label, np.where(active != 0, scales, 0.0))
-        trusted = (net > np.maximum(_LEAST_SHARE * add_up(label, weights, k), 2 * widest)) & (error <= _RISK * square)
-        sums = np.stack([add_up(label, active * column, k) for column in points.T], axis=1)
-        centres = np.where(trusted[:, None], sums / np.where(trusted, net, 1.0)[:, None], centres)
+        mass, moment, kept = add_up_rows(label, np.stack([heavy, heavy * (away + within), weights], axis=1), k).T
+        square = moment / np.maximum(mass, 1e-9)
+        active = np.flatnonzero(((away <= (_CUT * square).take(label)) | stands) & (counts != 0))
+        own, count = label.take(active), counts.take(active)
+        noise, sides = away.take(active) * light.take(active), (count * column.take(active) for column in points.T)
+        net, doubt, *sums = add_up_rows(own, np.stack([count, noise, *sides], axis=1), k).T
+        error = 2 * doubt / np.maximum(net, 1e-9) ** 2
+        if not alike:
+            widest = np.zeros(k)
+            np.maximum.at(widest, own, scales.take(active))
+        trusted = (net > np.maximum(_LEAST_SHARE * kept, 2 * widest)) & (error <= _RISK * square)
+        means = np.stack(sums, axis=1) / np.where(trusted, net, 1.0)[:, None]
+        centres = np.where(trusted[:, None], means, centres)
+        heavy = np.zeros(len(counts))
+        heavy[active] = np.maximum(count, 0.0)
     return centres
