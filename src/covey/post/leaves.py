@@ -1,5 +1,7 @@
 """What the noisy counts of a tree's leaves say about where the rows are. Free: it never sees rows."""
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -58,10 +60,12 @@ def without_outliers(
     doubtful = np.flatnonzero((weights > 0) & ~certain)
     if certain.sum() < _LEAST_CERTAIN * k or doubtful.size == 0:
         return weights
-    starts = plus_plus(points[certain], weights[certain], k, starts=3, rng=rng)
-    found = weighted_kmeans(points[certain], weights[certain], k=k, lower=lower, upper=upper, starts=starts, swaps=k)
-    within = squared_lengths(widths[certain]) / 12  # the mean square of a uniform point about its leaf's middle
-    cost = found.cost + float(weights[certain] @ within)
+    which = np.flatnonzero(certain)
+    sure, heavy = points[which], weights[which]
+    starts = partial(plus_plus, sure, heavy, k, starts=3, rng=rng)
+    found = weighted_kmeans(sure, heavy, k=k, lower=lower, upper=upper, starts=starts, swaps=k)
+    within = squared_lengths(widths[which]) / 12  # the mean square of a uniform point about its leaf's middle
+    cost = found.cost + float(heavy @ within)
     away = squares_to_nearest(points[doubtful], found.centres)
     kept = weights.copy()
     kept[doubtful[weights[doubtful] * away > cost]] = 0.0
@@ -83,11 +87,13 @@ def cluster(
     if objective not in ("k-means", "k-median"):
         raise ParameterError("objective", 'must be "k-means" or "k-median"')
     search = weighted_kmeans if objective == "k-means" else weighted_kmedian
-    if not (weights > 0).any():
-        first = uniform_starts(k, lower=lower, upper=upper, rng=rng)[None]
-    else:
-        first = plus_plus(points, weights, k, starts=starts, rng=rng)
-    return search(points, weights, k=k, lower=lower, upper=upper, starts=first, swaps=3 * k + 20)
+
+    def drawn() -> Floats:
+        if not (weights > 0).any():
+            return uniform_starts(k, lower=lower, upper=upper, rng=rng)[None]
+        return plus_plus(points, weights, k, starts=starts, rng=rng)
+
+    return search(points, weights, k=k, lower=lower, upper=upper, starts=drawn, swaps=3 * k + 20)
 
 
 def standing_clusters(
