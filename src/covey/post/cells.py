@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.post.coarsen import coarsen
-from covey.post.distances import MANY_ROWS, Floats, add_up, add_up_rows, blocks, repeated
+from covey.post.distances import MANY_ROWS, Floats, add_up_each, blocks, repeated
 
 _FEW = 16  # up to this many centres in at least as many columns, sums by a matrix product beat sums by label
 _LONG_ROW = 48  # from this many centres on, argmin along a row beats a running minimum over centres
@@ -39,9 +39,8 @@ class Cells:
         """
         bucket = coarsen(self.positions.T, self.mass, limit=limit)
         count = int(bucket.max(initial=-1)) + 1
-        table = np.stack([self.mass, *(self.mass * x for x in self.at), *self.adds], axis=1)
-        mass, *sums = add_up_rows(bucket, table, count).T
-        moments, adds = np.stack(sums[: len(self.at)]), np.stack(sums[len(self.at) :])
+        sums = add_up_each(bucket, [self.mass, *(self.mass * x for x in self.at), *self.adds], count)
+        mass, moments, adds = sums[0], sums[1 : len(self.at) + 1], sums[len(self.at) + 1 :]
         used = mass > 0
         return Cells(moments[:, used] / mass[used], adds[:, used], mass[used], self.squares)
 
@@ -58,8 +57,8 @@ class Cells:
         return self.adds[-1]
 
     @cached_property
-    def _added(self) -> Floats:
-        """What each cell adds, a row for each."""
+    def _rows(self) -> Floats:
+        """`adds`, a row for each cell."""
         return np.ascontiguousarray(self.adds.T)
 
     @cached_property
@@ -78,18 +77,13 @@ class Cells:
     def sums(self, centres: Floats) -> Floats:
         """What the cells nearest to each centre add up to: starts x k x (d + 1), for starts x k x d centres."""
         s, k, d = centres.shape
-        n, labels = len(self), self._labels(centres)
+        labels = self._labels(centres)
         out = np.empty((s, d + 1, k))
         for i in range(s):
             if k <= _FEW and d >= _FEW:
                 np.matmul(self.adds, (labels[i][:, None] == np.arange(k)).astype(np.float64), out=out[i])
                 continue
-            if n < MANY_ROWS:
-                label = labels[i].astype(np.intp)
-                for a, column in enumerate(self.adds):
-                    out[i, a] = add_up(label, column, k)
-            else:
-                out[i] = add_up_rows(labels[i], self._added, k).T
+            out[i] = add_up_each(labels[i], self.adds if len(self) < MANY_ROWS else self._rows.T, k)
         return out.transpose(0, 2, 1)
 
     def costs(self, centres: Floats, sums: Floats) -> Floats:

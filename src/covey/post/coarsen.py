@@ -5,7 +5,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.post.distances import Floats, add_up_rows
+from covey.post.distances import Floats, add_up_each
 
 _AXES = 16  # only the widest axes are looked at for a split
 _LEVELS = 48  # no chain of splits is longer
@@ -74,9 +74,9 @@ def _split_plan(table: Floats, bucket: NDArray[np.intp], *, count: int) -> tuple
 
     table : points x their mass and, for each axis, its first and second moment.
     """
-    total, *moments = add_up_rows(bucket, table, count).T
-    mean = np.stack(moments[::2]) / np.where(total > 0, total, 1.0)
-    scatter = np.stack(moments[1::2]) - total * mean**2
+    sums = add_up_each(bucket, table.T, count)
+    mean = sums[1::2] / np.where(sums[0] > 0, sums[0], 1.0)
+    scatter = sums[2::2] - sums[0] * mean**2
     axis = scatter.argmax(axis=0)
     each = np.arange(count)
     return scatter[axis, each], axis, mean[axis, each]

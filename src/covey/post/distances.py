@@ -1,6 +1,6 @@
 """Nearest centres and costs of weighted points. Free: works on public or already noisy data only."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import numpy as np
@@ -136,16 +136,19 @@ def add_up(labels: NDArray[np.intp], values: Floats, count: int) -> Floats:
     return np.bincount(labels, values, count).astype(np.float64, copy=False)  # integers if there are no values
 
 
-def add_up_rows(labels: NDArray[np.integer], table: Floats, count: int) -> Floats:
-    """The sum of the rows of a table under each of the labels: count x columns, each to the bit as `add_up` has it.
+def add_up_each(labels: NDArray[np.integer], columns: Floats | Sequence[Floats], count: int) -> Floats:
+    """The sums of several columns under each of the labels: columns x count, to the bit as `add_up` has each.
 
-    All columns take the time of one: what takes long is to wait for the sum before, where neighbours have one label.
+    Of many numbers, all columns take the time of one: what takes long is to wait for the sum before, where neighbours
+    have one label.
     """
     if len(labels) < MANY_ROWS:
-        return np.stack([add_up(labels.astype(np.intp, copy=False), column, count) for column in table.T], axis=1)
-    n, short = len(labels), labels.astype(np.int32, copy=False)
-    which = csc_array((np.ones(n), short, np.arange(n + 1, dtype=np.int32)), shape=(count, n))
-    return np.asarray(which @ np.ascontiguousarray(table))
+        own = labels.astype(np.intp, copy=False)
+        return np.stack([add_up(own, column, count) for column in columns])
+    n, own = len(labels), labels.astype(np.int32, copy=False)
+    table = np.ascontiguousarray(columns.T) if isinstance(columns, np.ndarray) else np.stack(columns, axis=1)
+    which = csc_array((np.ones(n), own, np.arange(n + 1, dtype=np.int32)), shape=(count, n))
+    return np.asarray(which @ table).T
 
 
 def as_rows(name: str, values: ArrayLike) -> Floats:

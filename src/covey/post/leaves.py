@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from covey.errors import ParameterError
-from covey.post.distances import Floats, add_up_rows, nearest_with_squares, squared_lengths, squares_to_nearest
+from covey.post.distances import Floats, add_up_each, nearest_with_squares, squared_lengths, squares_to_nearest
 from covey.post.errors.boxes import CountedBoxes
 from covey.post.kmeans import Clustering, weighted_kmeans
 from covey.post.kmedian import weighted_kmedian
@@ -135,12 +135,12 @@ def recentre(
     alike = bool((scales == widest[0]).all())
     for _ in range(rounds):
         label, away = nearest_with_squares(points, centres)
-        mass, moment, kept = add_up_rows(label, np.stack([heavy, heavy * (away + within), weights], axis=1), k).T
+        mass, moment, kept = add_up_each(label, [heavy, heavy * (away + within), weights], k)
         square = moment / np.maximum(mass, 1e-9)
         active = np.flatnonzero(((away <= (_CUT * square).take(label)) | stands) & (counts != 0))
         own, count = label.take(active), counts.take(active)
         noise, sides = away.take(active) * light.take(active), (count * column.take(active) for column in points.T)
-        net, doubt, *sums = add_up_rows(own, np.stack([count, noise, *sides], axis=1), k).T
+        net, doubt, *sums = add_up_each(own, [count, noise, *sides], k)
         error = 2 * doubt / np.maximum(net, 1e-9) ** 2
         if not alike:
             widest = np.zeros(k)
