@@ -138,6 +138,14 @@ MUTANTS = (
         killer=ERRORS + "test_error_boxes.py::test_no_box_that_a_border_cuts_is_passed_over",
     ),
     mutant(
+        "border-paid-to-one-side",
+        "what rows in a box that a border cuts pay is told as if all were nearest to the centre of its middle",
+        "post.errors.costs:squares_in_boxes",
+        {"even[:, near.border] = ": "even[:, near.border] += 0 * "},
+        killer=ERRORS + "test_mean_interval.py"
+        "::test_what_is_paid_in_boxes_that_no_border_cuts_is_found_without_the_other_centres",
+    ),
+    mutant(
         "light-boxes-left-out",
         "reruns are on rows of the boxes that stand out alone, and so never off by what a fit leaves out",
         "post.errors.reruns:MadeUp.of",
