@@ -6,7 +6,7 @@ signed counts overstate a cost by a third. The mixture, fitted by EM to the coun
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from covey.post.distances import Floats, add_up, blocks, nearest
+from covey.post.distances import Floats, add_up, add_up_each, blocks, nearest
 from covey.post.errors.boxes import CountedBoxes, chunks
 from covey.post.random import public_rng
 from covey.post.threads import in_order
@@ -80,14 +80,15 @@ def fit_mixture(boxes: CountedBoxes, centres: Floats, *, rounds: int = ROUNDS, n
         even = found.background * volume
         part = mass / (mass.sum(axis=0) + even + 1e-300)
         rows = part * boxes.counts
-        number, noise = _sums(near, rows, (1.0,), k)[:, 0], _sums(near, part, (part * boxes.variances,), k)[:, 0]
+        noise = part**2 * boxes.variances
+        number, noise, *firsts = _sums(near, [rows, noise, *(rows * along for along in moments.mean)], k)
         sure = (number > 2 * np.sqrt(noise))[:, None]
         each = np.maximum(number, 1.0)[:, None]
-        means = _sums(near, rows, moments.mean, k) / each
+        means = np.stack(firsts, axis=1) / each
         reach = 2 * found.deviations
         means = np.where(sure, np.clip(means, centres - reach, centres + reach), found.means)
-        squares = _sums(near, rows, moments.variance + np.square(moments.mean - means.T[:, near]), k)
-        squares = (squares + added * (_LIKELY * box) ** 2) / (each + added)
+        away = moments.variance + np.square(moments.mean - means.T[:, near])
+        squares = (_sums(near, [rows * along for along in away], k).T + added * (_LIKELY * box) ** 2) / (each + added)
         low, high = np.square(found.deviations / _STEP), np.square(found.deviations * _STEP)
         spread = np.where(sure, np.sqrt(np.clip(squares, low, high)), found.deviations)
         shares = np.maximum(number, 0.002 * total / k)
@@ -150,11 +151,9 @@ def _near(points: Floats, mixture: Mixture) -> NDArray[np.intp]:
     return np.ascontiguousarray(np.argpartition(score, NEAREST, axis=1)[:, :NEAREST].T)
 
 
-def _sums(near: NDArray[np.intp], rows: Floats, values: Iterable[Floats | float], k: int) -> Floats:
-    """Of rows x values for each Gaussian: k x values."""
-    if near.shape[1] == 1 < rows.shape[1]:
-        return np.stack([(rows * along).sum(axis=1) for along in values], axis=1)
-    return np.stack([add_up(near.ravel(), (rows * along).ravel(), k) for along in values], axis=1)
+def _sums(near: NDArray[np.intp], values: Sequence[Floats], k: int) -> Floats:
+    """Of numbers of the Gaussians near each box, for each Gaussian: values x k."""
+    return add_up_each(np.broadcast_to(near, values[0].shape).ravel(), [each.ravel() for each in values], k)
 
 
 def _moments(boxes: CountedBoxes, mixture: Mixture, near: NDArray[np.intp]) -> _Moments:

@@ -13,7 +13,6 @@ from covey.post.errors.mixture import (
     Mixture,
     Places,
     _heaviest_first,
-    _sums,
     box_moments,
     box_shares,
     fit_mixture,
@@ -202,13 +201,3 @@ def test_the_heaviest_boxes_come_first_however_they_are_sorted(times):
     """Whole numbers by their digits; above 2^16 and between them as floats."""
     weights = public_rng(4).integers(0, 200, 3000) * times
     assert np.array_equal(_heaviest_first(weights), np.argsort(-weights, kind="stable"))
-
-
-def test_many_gaussians_have_the_sums_of_few():
-    """Near each box are the nearest six, or all of fewer, which are added up in another way."""
-    boxes = CountedBoxes.of_one_scale(
-        np.linspace(-0.95, 0.95, 20)[:, None], np.full((20, 1), 0.1), np.arange(20.0), scale=1.0, strictness=0.5
-    )
-    near, rows = np.arange(3)[:, None], public_rng(5).random((3, 20))
-    spelt_out = np.broadcast_to(near, (3, 20))
-    assert _sums(near, rows, [boxes.counts], 3) == pytest.approx(_sums(spelt_out, rows, [boxes.counts], 3))
