@@ -38,7 +38,10 @@ PARTS = {  # by the functions that do the work, whatever version they are of
     "the search for centres": [("leaves.py", "without_outliers"), ("leaves.py", "cluster"), ("leaves.py", "recentre")],
     "errors: sizes": [("sizes.py", "cluster_sizes")],
     "errors: where rows are in boxes": [("mixture.py", "fit_mixture"), ("mixture.py", "likely_places")],
-    "errors: costs and distances": [("costs.py", "cost_interval"), ("ways.py", "distance_of")],
+    "errors: costs and distances": [
+        *(("costs.py", each) for each in ("cost_interval", "intervals", "squares_paid", "squares_in_boxes")),
+        ("ways.py", "distance_of"),
+    ],
 }
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.post.coarsen import coarsen
-from covey.post.distances import Floats, add_up, blocks, repeated
+from covey.post.distances import MANY_ROWS, Floats, add_up_each, blocks, repeated
 
 _FEW = 16  # up to this many centres in at least as many columns, sums by a matrix product beat sums by label
 _LONG_ROW = 48  # from this many centres on, argmin along a row beats a running minimum over centres
@@ -39,9 +39,8 @@ class Cells:
         """
         bucket = coarsen(self.positions.T, self.mass, limit=limit)
         count = int(bucket.max(initial=-1)) + 1
-        mass = add_up(bucket, self.mass, count)
-        moments = np.stack([add_up(bucket, self.mass * x, count) for x in self.at])
-        adds = np.stack([add_up(bucket, x, count) for x in self.adds])
+        sums = add_up_each(bucket, [self.mass, *(self.mass * x for x in self.at), *self.adds], count)
+        mass, moments, adds = sums[0], sums[1 : len(self.at) + 1], sums[len(self.at) + 1 :]
         used = mass > 0
         return Cells(moments[:, used] / mass[used], adds[:, used], mass[used], self.squares)
 
@@ -56,6 +55,11 @@ class Cells:
     @property
     def weights(self) -> Floats:
         return self.adds[-1]
+
+    @cached_property
+    def _rows(self) -> Floats:
+        """`adds`, a row for each cell."""
+        return np.ascontiguousarray(self.adds.T)
 
     @cached_property
     def scatter(self) -> float:
@@ -79,9 +83,7 @@ class Cells:
             if k <= _FEW and d >= _FEW:
                 np.matmul(self.adds, (labels[i][:, None] == np.arange(k)).astype(np.float64), out=out[i])
                 continue
-            label = labels[i].astype(np.intp)
-            for a, column in enumerate(self.adds):
-                out[i, a] = add_up(label, column, k)
+            out[i] = add_up_each(labels[i], self.adds if len(self) < MANY_ROWS else self._rows.T, k)
         return out.transpose(0, 2, 1)
 
     def costs(self, centres: Floats, sums: Floats) -> Floats:

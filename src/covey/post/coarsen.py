@@ -1,9 +1,11 @@
 """Put neighbouring points into buckets, small where the mass is."""
 
+from itertools import chain
+
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.post.distances import Floats, add_up
+from covey.post.distances import Floats, add_up_each
 
 _AXES = 16  # only the widest axes are looked at for a split
 _LEVELS = 48  # no chain of splits is longer
@@ -20,7 +22,9 @@ def coarsen(points: Floats, mass: Floats, *, limit: int) -> NDArray[np.intp]:
     columns = _widest_axes(points, mass)
     halvings = max(0, limit.bit_length() - 1 - _LEFT_TO_LEVELS)
     bucket = _grid(columns, halvings=halvings)
-    scatter, axis, cut = _split_plan(columns, mass, bucket, count=1 << halvings)
+    moments = [(mass * x, mass * x * x) for x in columns]
+    table = np.stack([mass, *chain.from_iterable(moments)], axis=1)
+    scatter, axis, cut = _split_plan(table, bucket, count=1 << halvings)
     for _ in range(_LEVELS):
         chosen = _worth_splitting(scatter, room=limit - len(scatter))
         if chosen.size == 0:
@@ -34,8 +38,7 @@ def coarsen(points: Floats, mass: Floats, *, limit: int) -> NDArray[np.intp]:
         right = own > cut[chosen].take(place)
         far = np.flatnonzero(right)
         bucket[moving.take(far)] = len(scatter) + place.take(far)
-        moved, count = columns.take(moving, axis=1), 2 * chosen.size
-        halves = _split_plan(moved, mass.take(moving), place + chosen.size * right, count=count)
+        halves = _split_plan(table.take(moving, axis=0), place + chosen.size * right, count=2 * chosen.size)
         for old, new in zip((scatter, axis, cut), halves, strict=True):
             old[chosen] = new[: chosen.size]
         scatter, axis, cut = (
@@ -66,17 +69,14 @@ def _grid(columns: Floats, *, halvings: int) -> NDArray[np.intp]:
     return cell
 
 
-def _split_plan(
-    columns: Floats, mass: Floats, bucket: NDArray[np.intp], *, count: int
-) -> tuple[Floats, NDArray[np.intp], Floats]:
-    """For each bucket: its largest scatter along an axis, that axis, and the mean along it."""
-    total = add_up(bucket, mass, count)
-    divisor = np.where(total > 0, total, 1.0)
-    scatter, mean = np.empty((2, len(columns), count))
-    for a, x in enumerate(columns):
-        moment = mass * x
-        mean[a] = add_up(bucket, moment, count) / divisor
-        scatter[a] = add_up(bucket, moment * x, count) - total * mean[a] ** 2
+def _split_plan(table: Floats, bucket: NDArray[np.intp], *, count: int) -> tuple[Floats, NDArray[np.intp], Floats]:
+    """For each bucket: its largest scatter along an axis, that axis, and the mean along it.
+
+    table : points x their mass and, for each axis, its first and second moment.
+    """
+    sums = add_up_each(bucket, table.T, count)
+    mean = sums[1::2] / np.where(sums[0] > 0, sums[0], 1.0)
+    scatter = sums[2::2] - sums[0] * mean**2
     axis = scatter.argmax(axis=0)
     each = np.arange(count)
     return scatter[axis, each], axis, mean[axis, each]

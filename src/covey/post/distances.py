@@ -1,10 +1,11 @@
 """Nearest centres and costs of weighted points. Free: works on public or already noisy data only."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csc_array
 
 from covey.errors import ParameterError
 
@@ -13,7 +14,8 @@ Objective = Literal["k-means", "k-median"]
 
 _BLOCK = 1 << 17  # numbers per block of scores: 1 MB, which stays in the cache
 _FEW = 64  # coordinates of all centres: up to so many, plain differences are quicker than a matrix product
-_FEW_COLUMNS = 8  # numpy adds up fewer numbers one after the other, as is done here
+FEW_COLUMNS = 8  # numpy adds up fewer numbers one after the other, as is done here
+MANY_ROWS = 1 << 13  # of fewer, the sums of each column on its own are quicker
 _NEAR = 1e-11  # scores this close, relative to the largest norms, are compared again without cancellation
 
 
@@ -62,14 +64,30 @@ def nearest_with_squares(points: Floats, centres: Floats) -> tuple[NDArray[np.in
     return label, squared_lengths(points - centres[label])
 
 
+def two_nearest(points: Floats, centres: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
+    """The nearest centre of each point, the squared distance to it, and that to the second nearest, if there is one.
+
+    By plain differences, which pays in few columns.
+    """
+    second = np.full(len(points), np.inf)
+    return *_by_columns(points, centres, second), second
+
+
 def squared_lengths(rows: Floats) -> Floats:
     """Of each row, to the bit as a sum along it; of few columns, which are much quicker to add up one after another."""
-    if rows.shape[1] >= _FEW_COLUMNS:
+    if rows.shape[1] >= FEW_COLUMNS:
         return np.square(rows).sum(axis=1)
     total = np.square(rows[:, 0])
     for column in rows.T[1:]:
         total += np.square(column)
     return total
+
+
+def squares_from(columns: Floats, centre: Floats, *, out: Floats, gap: Floats) -> None:
+    """The squared distances of points, given as columns x points, from a centre. gap : as long, to work in."""
+    np.square(np.subtract(columns[0], centre[0], out=out), out=out)
+    for column, place in zip(columns[1:], centre[1:], strict=True):
+        out += np.square(np.subtract(column, place, out=gap), out=gap)
 
 
 def repeated(rows: Floats) -> NDArray[np.bool_]:
@@ -118,6 +136,21 @@ def add_up(labels: NDArray[np.intp], values: Floats, count: int) -> Floats:
     return np.bincount(labels, values, count).astype(np.float64, copy=False)  # integers if there are no values
 
 
+def add_up_each(labels: NDArray[np.integer], columns: Floats | Sequence[Floats], count: int) -> Floats:
+    """The sums of several columns under each of the labels: columns x count, to the bit as `add_up` has each.
+
+    Of many numbers, all columns take the time of one: what takes long is to wait for the sum before, where neighbours
+    have one label.
+    """
+    if len(labels) < MANY_ROWS:
+        own = labels.astype(np.intp, copy=False)
+        return np.stack([add_up(own, column, count) for column in columns])
+    n, own = len(labels), labels.astype(np.int32, copy=False)
+    table = np.ascontiguousarray(columns.T) if isinstance(columns, np.ndarray) else np.stack(columns, axis=1)
+    which = csc_array((np.ones(n), own, np.arange(n + 1, dtype=np.int32)), shape=(count, n))
+    return np.asarray(which @ table).T
+
+
 def as_rows(name: str, values: ArrayLike) -> Floats:
     """A float table (rows x columns) without NaN or infinity."""
     table = np.ascontiguousarray(values, dtype=np.float64)
@@ -157,22 +190,25 @@ def _by_differences(points: Floats, centres: Floats) -> NDArray[np.intp]:
 
 
 def _are_few(centres: Floats) -> bool:
-    return centres.size <= _FEW and centres.shape[1] < _FEW_COLUMNS
+    return centres.size <= _FEW and centres.shape[1] < FEW_COLUMNS
 
 
-def _by_columns(points: Floats, centres: Floats) -> tuple[NDArray[np.intp], Floats]:
-    """The nearest of few centres and the squared distance to it, to the bit as `_by_differences` has them."""
+def _by_columns(points: Floats, centres: Floats, second: Floats | None = None) -> tuple[NDArray[np.intp], Floats]:
+    """The nearest of few centres and the squared distance to it, to the bit as `_by_differences` has them.
+
+    second : filled with the squared distance to the second nearest, if it is given.
+    """
     labels, best = np.zeros(len(points), dtype=np.intp), np.empty(len(points))
     for rows in blocks(len(points), width=16):
         x, label, least = np.ascontiguousarray(points[rows].T), labels[rows], best[rows]
         squares, gap = np.empty((2, len(least)))
         for i, centre in enumerate(centres):
-            np.square(np.subtract(x[0], centre[0], out=squares), out=squares)
-            for column, place in zip(x[1:], centre[1:], strict=True):
-                squares += np.square(np.subtract(column, place, out=gap), out=gap)
+            squares_from(x, centre, out=squares, gap=gap)
             if i == 0:
                 least[:] = squares
                 continue
+            if second is not None:
+                np.minimum(second[rows], np.maximum(least, squares, out=gap), out=second[rows])
             np.copyto(label, i, where=squares < least)  # ties stay with the lowest index
             np.minimum(least, squares, out=least)
     return labels, best

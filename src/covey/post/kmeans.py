@@ -1,5 +1,6 @@
 """Weighted k-means of a synopsis: points with noisy weights of either sign. Free: it never sees rows."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,10 +19,13 @@ from covey.post.distances import (
     nearest,
 )
 from covey.post.lloyd import Box, lloyd, swap
-from covey.post.threads import one_blas_thread
+from covey.post.threads import one_blas_thread, side_by_side
 
 __all__ = ["Clustering", "cost", "nearest", "weighted_kmeans"]
 
+Starts = ArrayLike | Callable[[], Floats]
+
+MANY = 1 << 13  # points: of more, two threads are worth while
 _SCOUT_WORTH = 1e-3  # when to stop: see lloyd
 _WORTH = 1e-4
 _ALIKE = 1e-9  # starts whose costs differ by less than this fraction of the scatter ended in the same place
@@ -43,7 +47,7 @@ def weighted_kmeans(
     k: int,
     lower: ArrayLike,
     upper: ArrayLike,
-    starts: ArrayLike,
+    starts: Starts,
     rounds: int = 100,
     coarse: int = 4096,
     polish: int = 3,
@@ -55,8 +59,9 @@ def weighted_kmeans(
     section 4.2). A centre becomes the weighted mean of its points, clipped to the box, if their net weight is
     positive; otherwise it stays. Such rounds need not lower the cost, so the best round of each start counts.
 
-    1. All `starts` (starts x k x columns) run for up to `rounds` each. If there are more than twice as many points
-       as `coarse` (at least 16 k), they run on that many buckets of neighbouring points, whose sums are exact.
+    1. All `starts` (starts x k x columns, or what draws them meanwhile) run for up to `rounds` each. If there are more
+       than twice as many points as `coarse` (at least 16 k), they run on that many buckets of neighbouring points,
+       whose sums are exact.
     2. Each of the `polish` best tries up to `swaps` times to move a centre that is missed least to where a centre
        helps most, and goes on while that lowers the cost. With 0, this is Lloyd's algorithm alone.
     3. After buckets, the `polish` best run on the points; if those are very many, on smaller buckets, and then only
@@ -68,7 +73,8 @@ def weighted_kmeans(
     x = as_rows("points", points)
     w = as_weights(weights, len(x))
     low, high = as_box(lower, upper)
-    c = _as_starts(starts, k=k, low=low, high=high)
+    if not callable(starts):
+        _as_starts(starts, k=k, low=low, high=high)
     if x.shape[1] != low.size:
         raise ParameterError("points", "must have as many columns as the box")
     if min(rounds, swaps) < 0 or min(coarse, polish) < 1:
@@ -81,25 +87,35 @@ def weighted_kmeans(
     box = (low - middle) / unit, (high - middle) / unit
     w = w / heaviest
     counts = w != 0
-    y, v, c = (x[counts] - middle) / unit, w[counts], (c - middle) / unit
+
+    def cells() -> list[Cells]:
+        return stages_of((x[counts] - middle) / unit, w[counts], smallest=max(coarse, 16 * k))
 
     with one_blas_thread():
-        best = _search(y, v, c, box=box, rounds=rounds, coarse=coarse, polish=polish, swaps=swaps)
+        stages, drawn = side_by_side(cells, lambda: drawn_starts(starts), worth=callable(starts) and len(x) > MANY)
+        c = (_as_starts(drawn, k=k, low=low, high=high) - middle) / unit
+        best = _search(stages, c, box=box, rounds=rounds, polish=polish, swaps=swaps)
         centres = np.clip(best * unit + middle, low, high)
         labels = nearest(x, centres)
     sizes, total = add_up(labels, w, k), cost_of_labels(x, w, centres, labels)
     return Clustering(centres, sizes * heaviest, total * heaviest)
 
 
-def _search(
-    x: Floats, w: Floats, starts: Floats, *, box: Box, rounds: int, coarse: int, polish: int, swaps: int
-) -> Floats:
-    """The best centres found: k x d."""
+def stages_of(x: Floats, w: Floats, *, smallest: int) -> list[Cells]:
+    """The points as cells, and, where there are many, in fewer and fewer buckets."""
     stages = [Cells.of_points(x, w)]
-    smallest = max(coarse, 16 * starts.shape[1])
     for size in (16 * smallest, smallest):
         if len(stages[-1]) > 2 * size:
             stages.append(stages[-1].merged(size))
+    return stages
+
+
+def drawn_starts(starts: Starts) -> ArrayLike:
+    return starts() if callable(starts) else starts
+
+
+def _search(stages: list[Cells], starts: Floats, *, box: Box, rounds: int, polish: int, swaps: int) -> Floats:
+    """The best centres found: k x d."""
     scout = stages.pop()
     c, costs = lloyd(scout, starts, box=box, rounds=rounds, worth=_SCOUT_WORTH if stages else _WORTH)
     if rounds and swaps:

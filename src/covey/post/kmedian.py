@@ -1,5 +1,7 @@
 """Weighted k-median of a synopsis: points with noisy weights of either sign. Free: it never sees rows."""
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -14,10 +16,10 @@ from covey.post.distances import (
     cost_of_labels,
     nearest,
 )
-from covey.post.kmeans import Clustering, weighted_kmeans
+from covey.post.kmeans import MANY, Clustering, Starts, drawn_starts, stages_of, weighted_kmeans
 from covey.post.lloyd import lloyd
 from covey.post.medians import Box, kmedian, nearest_cells, swap
-from covey.post.threads import one_blas_thread
+from covey.post.threads import one_blas_thread, side_by_side
 
 __all__ = ["weighted_kmedian"]
 
@@ -34,7 +36,7 @@ def weighted_kmedian(
     k: int,
     lower: ArrayLike,
     upper: ArrayLike,
-    starts: ArrayLike,
+    starts: Starts,
     rounds: int = 100,
     coarse: int = 4096,
     polish: int = 3,
@@ -55,39 +57,31 @@ def weighted_kmedian(
     Nothing is random; without points, the result is the first start. With k above the number of points, or with
     equal starts, some centres may be equal; the first of equals is given all their points.
     """
-    means = weighted_kmeans(  # it checks the arguments
-        points,
-        weights,
-        k=k,
-        lower=lower,
-        upper=upper,
-        starts=starts,
-        rounds=rounds,
-        coarse=coarse,
-        polish=polish,
-        swaps=swaps,
-    )
     x = as_rows("points", points)
     w = as_weights(weights, len(x))
     low, high = as_box(lower, upper)
     if max(np.abs(low).max(), np.abs(high).max(), np.abs(x).max(initial=0.0)) > 1e150:
         raise ParameterError("points", "are too large for distances; scale the columns first")
+    drawn = cache(lambda: np.asarray(drawn_starts(starts), dtype=np.float64))  # once, for both
+    middle, heaviest = low / 2 + high / 2, float(np.abs(w).max(initial=0.0)) or 1.0
 
-    # From here on the box and the points are within [-2, 2] and the weights within [-1, 1].
-    middle = low / 2 + high / 2
-    unit = max(float((high - middle).max()), float(np.abs(x - middle).max(initial=0.0))) or 1.0
-    heaviest = float(np.abs(w).max(initial=0.0)) or 1.0
-    box = (low - middle) / unit, (high - middle) / unit
-    counts = w != 0
-    c = (np.clip(np.asarray(starts, dtype=np.float64), low, high) - middle) / unit
+    def means() -> Floats:  # it checks the other arguments
+        fixed = {"rounds": rounds, "coarse": coarse, "polish": polish, "swaps": swaps}
+        return weighted_kmeans(x, w, k=k, lower=low, upper=high, starts=drawn, **fixed).centres
+
+    def cells() -> tuple[float, list[Cells]]:  # the points are within [-2, 2] and the weights within [-1, 1]
+        unit = max(float((high - middle).max()), float(np.abs(x - middle).max(initial=0.0))) or 1.0
+        kept = (x[w != 0] - middle) / unit, w[w != 0] / heaviest
+        return unit, stages_of(*kept, smallest=max(coarse, 16 * k))
+
     with one_blas_thread():
+        found, (unit, stages) = side_by_side(means, cells, worth=len(x) > MANY)
         best = _search(
-            Cells.of_points((x[counts] - middle) / unit, w[counts] / heaviest),
-            (means.centres - middle) / unit,
-            c,
-            box=box,
+            stages,
+            (found - middle) / unit,
+            (np.clip(drawn(), low, high) - middle) / unit,
+            box=((low - middle) / unit, (high - middle) / unit),
             rounds=rounds,
-            coarse=coarse,
             polish=polish,
             swaps=swaps,
         )
@@ -99,16 +93,11 @@ def weighted_kmedian(
 
 
 def _search(
-    cells: Cells, means: Floats, starts: Floats, *, box: Box, rounds: int, coarse: int, polish: int, swaps: int
+    stages: list[Cells], means: Floats, starts: Floats, *, box: Box, rounds: int, polish: int, swaps: int
 ) -> Floats:
     """The best centres found: k x d."""
-    if len(cells) == 0 or rounds == 0:
+    if len(stages[0]) == 0 or rounds == 0:
         return means
-    stages = [cells]
-    smallest = max(coarse, 16 * len(means))
-    for size in (16 * smallest, smallest):
-        if len(stages[-1]) > 2 * size:
-            stages.append(stages[-1].merged(size))
     scout = stages.pop()
     worth = _SCOUT_WORTH if stages else _WORTH
     near, _ = lloyd(scout, starts, box=box, rounds=_SCOUT_ROUNDS, worth=_SCOUT_WORTH)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from covey.errors import ParameterError
-from covey.post.distances import Floats, add_up, nearest_with_squares, squared_lengths
+from covey.post.distances import Floats, add_up_each, nearest_with_squares, squared_lengths
 from covey.post.errors.boxes import CountedBoxes
 from covey.post.errors.costs import inside_matters
 from covey.post.errors.mixture import fit_mixture, likely_places
@@ -50,11 +50,13 @@ def cluster(
     if objective not in ("k-means", "k-median"):
         raise ParameterError("objective", 'must be "k-means" or "k-median"')
     search = weighted_kmeans if objective == "k-means" else weighted_kmedian
-    if not (weights > 0).any():
-        first = uniform_starts(k, lower=lower, upper=upper, rng=rng)[None]
-    else:
-        first = plus_plus(points, weights, k, starts=starts, rng=rng)
-    return search(points, weights, k=k, lower=lower, upper=upper, starts=first, swaps=3 * k + 20)
+
+    def drawn() -> Floats:
+        if not (weights > 0).any():
+            return uniform_starts(k, lower=lower, upper=upper, rng=rng)[None]
+        return plus_plus(points, weights, k, starts=starts, rng=rng)
+
+    return search(points, weights, k=k, lower=lower, upper=upper, starts=drawn, swaps=3 * k + 20)
 
 
 def standing_clusters(
@@ -102,18 +104,24 @@ def recentre(
     """
     k, scales = len(centres), np.broadcast_to(scale, counts.shape)
     within = squared_lengths(widths) / 12  # the mean square of a uniform point about its leaf's middle
-    active = weights
+    stands, heavy = weights > 0, np.maximum(weights, 0.0)
+    light, widest = np.square(scales) * ~stands, np.full(k, scales.max())
+    alike = bool((scales == widest[0]).all())
     for _ in range(rounds):
         label, away = nearest_with_squares(points, centres)
-        mass = add_up(label, np.maximum(active, 0.0), k)
-        square = add_up(label, np.maximum(active, 0.0) * (away + within), k) / np.maximum(mass, 1e-9)
-        active = np.where((away <= _CUT * square[label]) | (weights > 0), counts, 0.0)
-        net = add_up(label, active, k)
-        back = (active != 0) & (weights <= 0)
-        error = 2 * add_up(label, back * away * scales**2, k) / np.maximum(net, 1e-9) ** 2
-        widest = np.zeros(k)
-        np.maximum.at(widest, label, np.where(active != 0, scales, 0.0))
-        trusted = (net > np.maximum(_LEAST_SHARE * add_up(label, weights, k), 2 * widest)) & (error <= _RISK * square)
-        sums = np.stack([add_up(label, active * column, k) for column in points.T], axis=1)
-        centres = np.where(trusted[:, None], sums / np.where(trusted, net, 1.0)[:, None], centres)
+        mass, moment, kept = add_up_each(label, [heavy, heavy * (away + within), weights], k)
+        square = moment / np.maximum(mass, 1e-9)
+        active = np.flatnonzero(((away <= (_CUT * square).take(label)) | stands) & (counts != 0))
+        own, count = label.take(active), counts.take(active)
+        noise, sides = away.take(active) * light.take(active), (count * column.take(active) for column in points.T)
+        net, doubt, *sums = add_up_each(own, [count, noise, *sides], k)
+        error = 2 * doubt / np.maximum(net, 1e-9) ** 2
+        if not alike:
+            widest = np.zeros(k)
+            np.maximum.at(widest, own, scales.take(active))
+        trusted = (net > np.maximum(_LEAST_SHARE * kept, 2 * widest)) & (error <= _RISK * square)
+        means = np.stack(sums, axis=1) / np.where(trusted, net, 1.0)[:, None]
+        centres = np.where(trusted[:, None], means, centres)
+        heavy = np.zeros(len(counts))
+        heavy[active] = np.maximum(count, 0.0)
     return centres

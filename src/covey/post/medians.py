@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.post.cells import Cells
-from covey.post.distances import Floats, add_up, blocks
+from covey.post.distances import Floats, add_up, add_up_each, blocks
 
 Box = tuple[Floats, Floats]
 
@@ -57,7 +57,7 @@ def towards_medians(cells: Cells, centres: Floats, label: NDArray[np.intp], *, b
     the box keeps this true.
     """
     k, d = centres.shape
-    pull, grip, held = np.zeros((d, k)), np.zeros(k), np.zeros(k)
+    sums, held = np.zeros((d + 1, k)), np.zeros(k)
     for part in blocks(len(cells), width=d):
         mine, share = label[part], cells.weights[part]
         gap = _gaps(cells, centres, part, mine)
@@ -67,9 +67,9 @@ def towards_medians(cells: Cells, centres: Floats, label: NDArray[np.intp], *, b
             held += add_up(mine, np.where(on, share, 0.0), k)
             share, far = np.where(on, 0.0, share), np.where(on, 1.0, far)
         share = np.divide(share, far, out=far)
-        for a in range(d):
-            pull[a] += add_up(mine, np.multiply(share, gap[a], out=gap[a]), k)
-        grip += add_up(mine, np.maximum(share, 0.0, out=share), k)
+        gap *= share
+        sums += add_up_each(mine, [*gap, np.maximum(share, 0.0, out=share)], k)
+    pull, grip = sums[:-1], sums[-1]
     strength = np.sqrt(np.square(pull).sum(axis=0))
     free = (grip > 0) & (strength > held) & (strength > 0)
     factor = np.where(free, 1.0 - held / np.where(strength > 0, strength, 1.0), 0.0) / np.where(free, grip, 1.0)
@@ -89,8 +89,8 @@ def onto_cells(cells: Cells, centres: Floats, label: NDArray[np.intp], *, box: B
     nearest = heavy[far[heavy] == least[label[heavy]]][::-1]
     site = centres.copy()
     site[label[nearest]] = np.clip(cells.positions[:, nearest].T, *box)  # of equals the first, which comes last here
-    before = add_up(label, cells.weights * far, k)
-    after = add_up(label, cells.weights * _distances(cells, site, label), k)
+    paid = cells.weights * far, cells.weights * _distances(cells, site, label)
+    before, after = add_up_each(label, paid, k)
     return np.where((after < before)[:, None], site, centres)
 
 

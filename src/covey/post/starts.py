@@ -1,15 +1,22 @@
 """Starts for clustering: k points spread over a public box, or drawn from a synopsis. Free: none sees rows."""
 
+from collections.abc import Callable
+from functools import partial
+from itertools import islice
 from math import lgamma, log, pi
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from covey.errors import ParameterError
-from covey.post.distances import Floats, as_box, squared_lengths
-from covey.post.threads import one_blas_thread
+from covey.post.distances import FEW_COLUMNS, Floats, as_box, squares_from
+from covey.post.threads import in_order, one_blas_thread
+
+Uniform = Callable[[int], Floats]  # so many random numbers from [0, 1)
 
 MOST_PACKED = 1000
+_MANY = 1 << 12  # points, in more places than there are centres: of so many, starts are drawn side by side
+_BLOCK = 1 << 8  # steps that are added up before one of them is drawn
 _FEW = 10  # up to this many points to be placed, the distances from each are found one by one
 
 
@@ -35,35 +42,53 @@ def plus_plus(
     x, w = x[w > 0], w[w > 0]
     if len(x) == 0 or starts < 1 or trials < 1:
         raise ParameterError("weights", "must have a positive one, and starts and trials be at least 1")
-    mass, norms = np.cumsum(w), np.einsum("nd,nd->n", x, x)
+    one = partial(_one_start, x, np.ascontiguousarray(x.T), w, k=k, trials=trials)
     with one_blas_thread():
-        return np.stack([_one_start(x, w, norms, mass, k=k, rng=rng, trials=trials) for _ in range(starts)])
+        if len(x) < _MANY:
+            return np.stack([one(rng.random) for _ in range(starts)])
+        ahead = rng.random((starts, 1 + (k - 1) * trials))  # the same numbers, so that starts run side by side
+        return np.stack(in_order(lambda numbers: one(_handed_out(numbers)), ahead))
 
 
-def _one_start(
-    x: Floats, w: Floats, norms: Floats, mass: Floats, *, k: int, rng: np.random.Generator, trials: int
-) -> Floats:
+def _one_start(x: Floats, columns: Floats, w: Floats, uniform: Uniform, *, k: int, trials: int) -> Floats:
     chosen = np.empty(k, dtype=np.intp)
-    chosen[:] = _draw(mass, 1, rng)[0]
-    near = squared_lengths(x - x[chosen[0]])
-    chance = np.empty(len(w))
+    chosen[:] = _draw(w, uniform(1))[0]
+    near, chance, gap, nearer = *np.empty((3, len(w))), np.empty((trials, len(w)))  # used again and again
+    squares_from(columns, x[chosen[0]], out=near, gap=gap)
+    plain = len(x) >= _MANY and len(columns) < FEW_COLUMNS
+    norms = np.empty(0) if plain else np.einsum("nd,nd->n", x, x)
     for i in range(1, k):
-        np.cumsum(np.multiply(w, near, out=chance), out=chance)
-        if not chance[-1] > 0:
+        if not np.multiply(w, near, out=chance).any():
             break  # every point is a centre
-        candidates = _draw(chance, trials, rng)
-        nearer = norms + norms[candidates, None]  # the rest is done in place: these are large
-        nearer += (-2.0 * x[candidates]) @ x.T
-        np.minimum(near, np.maximum(nearer, 0.0, out=nearer), out=nearer)
-        best = int((nearer @ w).argmin())
-        chosen[i], near = candidates[best], nearer[best]
+        candidates = _draw(chance, uniform(trials))
+        if plain:
+            for squares, candidate in zip(nearer, columns[:, candidates].T, strict=True):
+                squares_from(columns, candidate, out=squares, gap=gap)
+        else:
+            np.add(norms, norms[candidates, None], out=nearer)
+            nearer += (-2.0 * x[candidates]) @ x.T
+            np.maximum(nearer, 0.0, out=nearer)
+        best = int((np.minimum(near, nearer, out=nearer) @ w).argmin())
+        chosen[i], near[:] = candidates[best], nearer[best]
     return x[chosen]
 
 
-def _draw(cumulative: Floats, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Indices in proportion to the steps of a cumulative sum."""
-    found = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
-    return np.minimum(found, len(cumulative) - 1)
+def _handed_out(numbers: Floats) -> Uniform:
+    left = iter(numbers.tolist())
+    return lambda size: np.array(list(islice(left, size)))
+
+
+def _draw(steps: Floats, uniform: Floats) -> NDArray[np.intp]:
+    """Indices in proportion to steps, of which none is negative: first of a block of them, and then in it."""
+    ends = np.cumsum(np.add.reduceat(steps, np.arange(0, len(steps), _BLOCK)))
+    wanted = uniform * ends[-1]
+    block = np.minimum(np.searchsorted(ends, wanted, side="right"), len(ends) - 1)
+    wanted -= np.where(block > 0, ends[block - 1], 0.0)
+    found = np.empty(len(block), dtype=np.intp)
+    for i, first in enumerate((block * _BLOCK).tolist()):
+        inside = np.cumsum(steps[first : first + _BLOCK])
+        found[i] = first + min(int(np.searchsorted(inside, wanted[i], side="right")), len(inside) - 1)
+    return found
 
 
 def sphere_packing(

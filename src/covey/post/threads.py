@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
+from contextvars import copy_context
 from functools import cache
 from itertools import chain, islice
 from typing import TypeVar
@@ -41,7 +42,7 @@ def on_all_cores(work: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
     with one_blas_thread(), ThreadPoolExecutor(cores()) as pool:
         running: set[Future[T]] = set()
         for item in items:
-            running.add(pool.submit(work, item))
+            running.add(pool.submit(copy_context().run, work, item))  # with the caller's settings of numpy
             if len(running) > cores():
                 done, running = wait(running, return_when=FIRST_COMPLETED)
                 yield from (each.result() for each in done)
@@ -52,3 +53,12 @@ def in_order(work: Callable[[S], T], items: Iterable[S]) -> list[T]:
     """work(item) for every item, on all cores, in the order of the items, so that a seed repeats."""
     numbered = on_all_cores(lambda each: (each[0], work(each[1])), enumerate(items))
     return [answer for _, answer in sorted(numbered, key=lambda each: each[0])]
+
+
+def side_by_side(first: Callable[[], S], second: Callable[[], T], *, worth: bool) -> tuple[S, T]:
+    """What two pieces of work give that need nothing of each other; one after the other if threads are not worth it."""
+    if not worth or cores() == 1:
+        return first(), second()
+    with one_blas_thread(), ThreadPoolExecutor(1) as pool:
+        other = pool.submit(copy_context().run, second)
+        return first(), other.result()

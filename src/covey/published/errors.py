@@ -15,17 +15,19 @@ from numpy.typing import NDArray
 
 from covey.post.distances import Floats, Objective
 from covey.post.errors.boxes import CountedBoxes
-from covey.post.errors.costs import TOWARDS, cost_interval, squares_paid
+from covey.post.errors.costs import TOWARDS, Cost, Paid, intervals, squares_in_boxes, squares_paid
 from covey.post.errors.doubt import doubtful
-from covey.post.errors.mixture import Mixture, fit_mixture, likely_places
+from covey.post.errors.mixture import Mixture, Places, fit_mixture, likely_places
 from covey.post.errors.quantiles import LEVEL
 from covey.post.errors.sizes import Sizes, cluster_sizes
-from covey.published.ways import KINDS, Unit, distance_of
+from covey.post.threads import side_by_side
+from covey.published.ways import KINDS, Unit, as_objective, distance_of
 
 Interval = tuple[float, float]
 OBJECTIVES: tuple[Objective, ...] = ("k-means", "k-median")
 MOST_NOISE = 1e80  # of a weight, or its square: squares of more overflow
 NO_BOXES = "only the rows of each cluster were counted, not where they are"
+_MANY = 2**13  # boxes: of more, two threads are worth while
 THINNED = "rows in zones were thinned out and are not counted up again"
 
 
@@ -133,21 +135,32 @@ def from_boxes(
     Centres and boxes in [-1, 1]^d. objective : that of the centres, which says what distance is told. mixture : that
     says where in its boxes the rows are, if it was fitted already.
     """
-    sizes = cluster_sizes(boxes, centres)
-    places = likely_places(boxes, fit_mixture(boxes, centres) if mixture is None else mixture)
-    squares = squares_paid(boxes, places, centres)
-    costs: dict[str, tuple[float, float, float]] = {}
-    reasons: dict[str, str] = {}
-    for each in OBJECTIVES:
-        found = cost_interval(boxes, places, centres, each, towards=TOWARDS, squares=squares)
-        if found.why is None:
-            costs[each] = (found.cost, found.low, found.high)
-        else:
-            reasons[f"{each} cost"] = found.why
+    many = len(boxes.counts) > _MANY
+
+    def counted() -> tuple[Sizes, NDArray[np.bool_], tuple[Floats, Floats]]:
+        near = boxes.near(centres)
+        sizes = cluster_sizes(boxes, centres, near)
+        return sizes, doubtful(boxes, centres, sizes, near.label), squares_in_boxes(boxes, centres, near)
+
+    def placed() -> Places:
+        return likely_places(boxes, fit_mixture(boxes, centres) if mixture is None else mixture)
+
+    def told(paid: Paid) -> tuple[Cost, Cost]:
+        return intervals(boxes, places, paid, len(centres), towards=TOWARDS)
+
+    (sizes, in_doubt, known), places = side_by_side(counted, placed, worth=many)
+    squares = squares_paid(boxes, places, centres, known)
+    both = side_by_side(lambda: told(squares), lambda: told(squares.roots()), worth=many)
+    found = dict(zip(OBJECTIVES, both, strict=True))
+    costs = {name: tuple(cost[:3]) for name, (cost, _) in found.items() if cost.why is None}
+    reasons = {f"{name} cost": cost.why for name, (cost, _) in found.items() if cost.why is not None}
     kind = unit.kind(objective)
-    far = distance_of(boxes, places, centres, unit, kind, towards=TOWARDS, squares=squares)
+    if (unit.stretch == 1).all():
+        far = unit.told(found[as_objective(kind)][1], kind)
+    else:
+        far = distance_of(boxes, places, centres, unit, kind, towards=TOWARDS)
     distances = {kind: (far.cost, far.low, far.high)} if far.why is None and math.isfinite(far.high) else {}
-    errors = _of_sizes(sizes, doubtful(boxes, centres, sizes))
+    errors = _of_sizes(sizes, in_doubt)
     errors = msgspec.structs.replace(errors, costs=costs or None, distances=distances or None)
     return Known(sizes.sizes, errors, reasons)
 

@@ -51,6 +51,8 @@ def pointing_nowhere(release: Release) -> list[str]:
     """One sentence on clocks to no hour or day of which any centre of rows points, as if no date had been read."""
     from covey.geo.clock import NOWHERE, hand
 
+    if not any(map(hand, release.columns)):
+        return []
     doubt = [False] * len(release.centres) if release.doubtful is None else list(release.doubtful)
     told = {
         name: {each for each, noise in zip(words, doubt, strict=True) if not noise}

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from covey.geo.geojson import metres_of_half
 from covey.post.distances import Objective, nearest, squares_to_nearest
 from covey.post.errors.boxes import CountedBoxes
-from covey.post.errors.costs import Cost, Paid, Pay, mean_interval
+from covey.post.errors.costs import Cost, Pay, mean_interval
 from covey.post.errors.mixture import Places
 
 Floats = NDArray[np.float64]
@@ -78,23 +78,10 @@ class Unit:
 
 
 def distance_of(
-    boxes: CountedBoxes,
-    places: Places,
-    centres: Floats,
-    unit: Unit,
-    kind: str,
-    *,
-    towards: float = 0.0,
-    squares: Paid | None = None,
+    boxes: CountedBoxes, places: Places, centres: Floats, unit: Unit, kind: str, *, towards: float = 0.0
 ) -> Cost:
-    """How far a row is from its centre on average, with its interval, or why that cannot be told.
-
-    squares : of what the rows pay (`squares_paid`), if they are known; they serve where all columns count alike.
-    """
-    pay: Pay | Paid = unit.pay(centres, kind)
-    if squares is not None and (unit.stretch == 1).all():
-        pay = squares if kind == ROOT else squares.roots()
-    return unit.told(mean_interval(boxes, places, pay, len(centres), towards=towards), kind)
+    """How far a row is from its centre on average, with its interval, or why that cannot be told."""
+    return unit.told(mean_interval(boxes, places, unit.pay(centres, kind), len(centres), towards=towards), kind)
 
 
 def as_objective(kind: str) -> Objective:

@@ -90,13 +90,12 @@ class Clip:
 
 def farthest(domain: Domain, centre: NDArray[np.int64], *, norm: Norm = "l2") -> int:
     """A whole number that no row of the domain exceeds in distance from a lattice point: a public bound."""
-    point: list[int] = centre.tolist()
     limit = domain.limit
-    across = [limit + abs(c) for c in point]
+    across = limit + np.abs(centre)  # of int64: all their squares together stay below 2^52
     if norm == "l1":
-        return min(sum(across), domain.row_l1 + sum(across) - domain.dimension * limit)
-    squared = sum(a * a for a in across)
+        return min(int(across.sum()), domain.row_l1 + int(across.sum()) - domain.dimension * limit)
+    squared = int(across @ across)
     if domain.ball:
-        squared = min(squared, (limit + math.isqrt(sum(c * c for c in point)) + 1) ** 2)
+        squared = min(squared, (limit + math.isqrt(int(centre @ centre)) + 1) ** 2)
     root = math.isqrt(squared)
     return root if root * root == squared else root + 1

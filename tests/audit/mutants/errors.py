@@ -74,7 +74,7 @@ MUTANTS = (
         "doubt-by-size-alone",
         "a centre on a few large draws of noise is called real because they are large",
         "post.errors.doubt:doubtful",
-        {"small | (_chance(boxes, centres, boxes.thresholds) >= CHANCE)": "small"},
+        {"small | (_chance(boxes, label, k, boxes.thresholds) >= CHANCE)": "small"},
         killer=ERRORS + "test_error_doubt.py::test_few_empty_boxes_that_stand_out_are_doubted_however_large_together",
     ),
     mutant(
@@ -118,7 +118,7 @@ MUTANTS = (
         "small-boxes-at-midpoints",
         "of very many boxes, rows of the small ones are taken to be at their middles",
         "post.errors.mixture:_one_place",
-        {"np.square(widths) / 24 * (slope / density).T": "0 * (slope / density).T"},
+        {"np.square(widths) / 24 * np.concatenate(found)": "0 * np.concatenate(found)"},
         killer=ERRORS + "test_error_mixture.py"
         "::test_one_place_in_each_of_very_many_small_boxes_costs_what_rows_spread_in_them_do",
     ),
@@ -134,8 +134,16 @@ MUTANTS = (
         "border-passed-over",
         "boxes that a border cuts off-centre are taken to lie on one side of it",
         "post.errors.boxes:_at_a_border",
-        {"1.001 * np.sqrt(np.square(widths).sum(axis=1))": "0.5 * np.sqrt(np.square(widths).sum(axis=1))"},
+        {"1.001 * np.sqrt(squared_lengths(widths))": "0.5 * np.sqrt(squared_lengths(widths))"},
         killer=ERRORS + "test_error_boxes.py::test_no_box_that_a_border_cuts_is_passed_over",
+    ),
+    mutant(
+        "border-paid-to-one-side",
+        "what rows in a box that a border cuts pay is told as if all were nearest to the centre of its middle",
+        "post.errors.costs:squares_in_boxes",
+        {"even[:, near.border] = ": "even[:, near.border] += 0 * "},
+        killer=ERRORS + "test_mean_interval.py"
+        "::test_what_is_paid_in_boxes_that_no_border_cuts_is_found_without_the_other_centres",
     ),
     mutant(
         "light-boxes-left-out",

@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from covey.errors import ParameterError
-from covey.post.distances import cost, nearest, nearest_with_squares, squared_lengths
+from covey.post.distances import (
+    MANY_ROWS,
+    add_up,
+    add_up_each,
+    cost,
+    nearest,
+    nearest_with_squares,
+    squared_lengths,
+    two_nearest,
+)
 
 
 def plain_squares(points, centres):
@@ -76,3 +85,25 @@ def test_squared_lengths_are_sums_along_rows_to_the_bit(columns):
     label, squares = nearest_with_squares(rows, centres)
     assert (label == nearest(rows, centres)).all()
     assert (squares == np.square(rows - centres[label]).sum(axis=1)).all()
+
+
+@pytest.mark.parametrize(("columns", "k"), [(1, 2), (2, 9), (3, 1), (4, 70)])
+def test_the_two_nearest_centres_are_those_of_all_distances(columns, k):
+    rng = np.random.default_rng(k)
+    points, centres = rng.normal(size=(20_000, columns)), rng.normal(size=(k, columns))
+    label, first, second = two_nearest(points, centres)
+    squares = np.sort(np.square(points[:, None] - centres).sum(axis=2), axis=1)
+    assert np.array_equal(label, nearest(points, centres))
+    assert np.array_equal(first, nearest_with_squares(points, centres)[1])
+    assert first == pytest.approx(squares[:, 0])
+    assert np.isinf(second).all() if k == 1 else second == pytest.approx(squares[:, 1])
+
+
+@pytest.mark.parametrize("n", [0, 1, MANY_ROWS - 1, MANY_ROWS, 3 * MANY_ROWS])
+@pytest.mark.parametrize("kind", [np.uint8, np.int64])
+def test_sums_of_several_columns_are_those_of_each_to_the_bit(n, kind):
+    rng = np.random.default_rng(n)
+    labels, table = np.sort(rng.integers(6, size=n)).astype(kind), rng.normal(size=(n, 3)) * 1e6
+    alone = np.stack([add_up(labels.astype(np.intp), column, 8) for column in table.T])
+    assert np.array_equal(add_up_each(labels, table.T, 8), alone)
+    assert np.array_equal(add_up_each(labels, [*np.ascontiguousarray(table.T)], 8), alone)

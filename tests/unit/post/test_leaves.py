@@ -84,6 +84,18 @@ def test_without_a_positive_weight_there_is_no_start(weights, starts, trials):
         plus_plus([[0.0], [1.0]], weights, 2, starts=starts, rng=public_rng(1), trials=trials)
 
 
+@pytest.mark.parametrize("columns", [2, 9])
+def test_starts_that_are_drawn_side_by_side_are_those_drawn_one_after_another(columns, monkeypatch):
+    rng = public_rng(8)
+    points, weights = rng.uniform(-1, 1, (5000, columns)), rng.uniform(0, 1, 5000)
+    generators = public_rng(9), public_rng(9)
+    together = plus_plus(points, weights, 6, starts=4, rng=generators[0])
+    monkeypatch.setattr("covey.post.starts._MANY", len(points) + 1)
+    alone = plus_plus(points, weights, 6, starts=4, rng=generators[1])
+    assert np.array_equal(together, alone)
+    assert generators[0].random() == generators[1].random()  # and both leave it as they should
+
+
 def test_the_generator_decides_the_starts():
     points, weights = np.random.default_rng(8).uniform(-1, 1, (50, 2)), np.ones(50)
     first, same, other = (plus_plus(points, weights, 5, starts=3, rng=public_rng(seed)) for seed in (1, 1, 2))
@@ -199,6 +211,15 @@ def test_a_centre_without_leaves_stays():
     centres = np.array([[0.0, 0.0], [9.0, 9.0]])
     moved = recentre(points, np.ones((1, 2)), counts, counts, centres, scale=1.0)
     np.testing.assert_array_equal(moved, centres)
+
+
+def test_scales_that_differ_count_where_their_leaves_are():
+    """Of two centres with the same leaves about them, the one whose noise is wide stays."""
+    points = np.concatenate([np.array([[-0.5], [-0.4]]), np.array([[0.4], [0.5]])])
+    weights, centres = np.array([8.0, 4.0, 4.0, 8.0]), np.array([[-0.41], [0.41]])
+    moved = recentre(points, np.full((4, 1), 0.1), weights, weights, centres, scale=np.array([1.0, 1.0, 7.0, 1.0]))
+    assert moved[:, 0] == pytest.approx([-5.6 / 12, 0.41])
+    assert recentre(points, np.full((4, 1), 0.1), weights, weights, centres, scale=1.0)[1, 0] == pytest.approx(5.6 / 12)
 
 
 # --- settled ----------------------------------------------------------------------------------------------------------

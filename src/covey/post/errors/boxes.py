@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.post.distances import Floats, nearest
+from covey.post.distances import Floats, squared_lengths, two_nearest
 
 MOST_COLUMNS = 4  # beyond, the corners of a box and the places to look at in it are too many
 _SLIVER = 1e-6  # of a width
@@ -63,6 +63,11 @@ class CountedBoxes:
         above = self.counts > self.thresholds
         beyond = self.counts - self.thresholds
         return above if above.any() else beyond == beyond.max()
+
+    @cached_property
+    def sure(self) -> Floats:
+        """The counts that stand out of the noise, and no others."""
+        return np.where(self.stands, np.maximum(self.counts, 0.0), 0.0)
 
     @property
     def scale(self) -> float | None:
@@ -119,28 +124,41 @@ class CountedBoxes:
         coins = None if self.coins is None else self.coins[which]
         return replace(self, coins=coins, **{part: getattr(self, part)[which] for part in parts})
 
-    def cut_by(self, centres: Floats) -> Cut:
-        """Which boxes a border between centres cuts, and where.
+    def near(self, centres: Floats) -> Near:
+        """The centre that each box's middle is nearest to, and which boxes a border between two centres may cut."""
+        label, squares, second = two_nearest(self.points, centres)
+        return Near(label, squares, _at_a_border(squares, second, self.widths))
+
+    def cut_by(self, centres: Floats, near: Near | None = None) -> Cut:
+        """Which boxes a border between centres cuts, and where. near : of these centres, if that is known.
 
         For x = p + e with |e| <= w/2 along each axis, |x - i|² - |x - j|² is |p - i|² - |p - j|² + 2e·(j - i), and so
         at least |p - i|² - |p - j|² - Σ w|j - i|: where that is below 0, part of the box is nearer to i.
         """
-        label = nearest(self.points, centres)
-        boxes, others, depths = [], [], []
-        for part in chunks(len(label), len(centres)):
-            near = part.start + _at_a_border(_squares(self.points[part], centres), self.widths[part])
-            points, own = self.points[near], centres[label[near]]
+        label, _, border = self.near(centres) if near is None else near
+        boxes, others, depths = [border[:0]], [border[:0]], [np.empty(0)]
+        for part in chunks(len(border), len(centres)):
+            which = border[part]
+            points, own = self.points[which], centres[label[which]]
             gap = _squares(points, centres) - np.square(points - own).sum(axis=1)[:, None]
             reach = np.zeros_like(gap)
             for axis in range(self.dimension):
-                reach += self.widths[near, axis, None] * np.abs(centres[None, :, axis] - own[:, axis, None])
+                reach += self.widths[which, axis, None] * np.abs(centres[None, :, axis] - own[:, axis, None])
             box, other = np.nonzero((gap < reach * (1 - 1e-9)) & (reach > 0))  # not by rounding: its own centre
-            boxes.append(near[box])
+            boxes.append(which[box])
             others.append(other)
             depths.append(gap[box, other])
-        box, other, gap = map(np.concatenate, (boxes, others, depths))
+        box, other, gap = np.concatenate(boxes), np.concatenate(others), np.concatenate(depths)
         apart = self.widths[box] * np.abs(centres[other] - centres[label[box]])
         return Cut(label, box, other, part_beyond(gap, apart))
+
+
+class Near(NamedTuple):
+    """Of each box's middle, the nearest centre and the squared distance to it; and the boxes at a border, or more."""
+
+    label: NDArray[np.intp]
+    squares: Floats
+    border: NDArray[np.intp]
 
 
 class Cut(NamedTuple):
@@ -178,16 +196,13 @@ def chunks(rows: int, columns: int) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, rows, step))
 
 
-def _at_a_border(squares: Floats, widths: Floats) -> NDArray[np.intp]:
-    """Which boxes a border may cut, by the squares of how far their middles are from each centre.
+def _at_a_border(first: Floats, second: Floats, widths: Floats) -> NDArray[np.intp]:
+    """Which boxes a border may cut, by the squares of how far their middles are from the two nearest centres.
 
     Σ w|j - i| is at most the box's diagonal times |j - i|, which is at most |p - i| + |p - j|: where |p - j| - |p - i|
     is as long as the diagonal, no part of the box is nearer to j.
     """
-    if squares.shape[1] == 1:
-        return np.empty(0, dtype=np.intp)
-    first, second = np.sqrt(np.partition(squares, 1, axis=1)[:, :2].T)
-    return np.flatnonzero(second - first <= 1.001 * np.sqrt(np.square(widths).sum(axis=1)))
+    return np.flatnonzero(np.sqrt(second) - np.sqrt(first) <= 1.001 * np.sqrt(squared_lengths(widths)))
 
 
 def _squares(points: Floats, centres: Floats) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.post.distances import Floats, Objective, add_up, squares_to_nearest
-from covey.post.errors.boxes import CountedBoxes, chunks, spots
+from covey.post.errors.boxes import CountedBoxes, Near, chunks, spots
 from covey.post.errors.mixture import Places
 from covey.post.errors.quantiles import LEVEL, deviations
 
@@ -54,14 +54,9 @@ class Paid(NamedTuple):
     sides: Floats  # axes x 2 x boxes: on the upper and lower sides of boxes, where rows are known to be rounded
 
     @classmethod
-    def of(cls, boxes: CountedBoxes, places: Places, pay: Pay) -> Paid:
-        """Each point is asked for once."""
+    def of(cls, boxes: CountedBoxes, places: Places, pay: Pay, known: tuple[Floats, Floats] | None = None) -> Paid:
+        """Each point is asked for once. known : `middles` and `spots`, if they are."""
         within, d = spots(boxes.dimension, len(boxes.counts)), boxes.dimension
-        even = np.empty((len(within), len(boxes.counts)))
-        middles, widths = boxes.points.T.copy(), boxes.widths.T.copy()  # numpy is quick along long rows
-        for part in chunks(len(boxes.counts), _AT_ONCE * len(within)):
-            points = middles[:, None, part] + widths[:, None, part] * within.T[:, :, None]
-            even[:, part] = pay(points.reshape(d, -1).T).reshape(len(within), -1)
         which = _at_the_edge(boxes)
         side, some = boxes.sides[which, None, :], boxes.some(which)
         points = some.points[:, None, :] + some.widths[:, None, :] * np.where(side != 0, side / 2, within)
@@ -69,56 +64,86 @@ class Paid(NamedTuple):
         some = boxes.some(_rounded(boxes)[1])
         steps = np.multiply.outer([0.5, -0.5], some.widths)[None] * np.eye(d)[:, None, None, :]
         sides = pay((some.points + steps).reshape(-1, d)).reshape(d, 2, -1)
-        return cls(pay(boxes.points), pay(places.points), even, edge, sides)
+        middles, even = (pay(boxes.points), _evenly(boxes, within, pay)) if known is None else known
+        return cls(middles, pay(places.points), even, edge, sides)
 
     def roots(self) -> Paid:
         """Of squares, the distances."""
         return Paid(*map(np.sqrt, self))
 
 
-def squares_paid(boxes: CountedBoxes, places: Places, centres: Floats) -> Paid:
-    """The squares of distances, which every objective is told from."""
-    return Paid.of(boxes, places, lambda points: squares_to_nearest(points, centres))
+def _evenly(boxes: CountedBoxes, within: Floats, pay: Pay) -> Floats:
+    """What is paid at places that are evenly spread in each box: places x boxes."""
+    even = np.empty((len(within), len(boxes.counts)))
+    middles, widths = boxes.points.T.copy(), boxes.widths.T.copy()  # numpy is quick along long rows
+    for part in chunks(len(boxes.counts), _AT_ONCE * len(within)):
+        points = middles[:, None, part] + widths[:, None, part] * within.T[:, :, None]
+        even[:, part] = pay(points.reshape(boxes.dimension, -1).T).reshape(len(within), -1)
+    return even
+
+
+def squares_paid(
+    boxes: CountedBoxes, places: Places, centres: Floats, known: tuple[Floats, Floats] | None = None
+) -> Paid:
+    """The squares of distances, which every objective is told from. known : `squares_in_boxes`, if they are."""
+    known = squares_in_boxes(boxes, centres, boxes.near(centres)) if known is None else known
+    return Paid.of(boxes, places, lambda points: squares_to_nearest(points, centres), known)
+
+
+def squares_in_boxes(boxes: CountedBoxes, centres: Floats, near: Near) -> tuple[Floats, Floats]:
+    """Those at the middles of boxes and evenly spread in them: all of a box that no border cuts is nearest to the
+    centre of its middle."""
+    within = spots(boxes.dimension, len(boxes.counts))
+    even, gap = np.zeros((len(within), len(boxes.counts))), np.empty(len(boxes.counts))
+    for axis, (middle, width) in enumerate(zip(boxes.points.T.copy(), boxes.widths.T.copy(), strict=True)):
+        own = centres[:, axis].take(near.label)
+        for squares, step in zip(even, within[:, axis], strict=True):
+            np.add(np.multiply(width, step, out=gap), middle, out=gap)
+            squares += np.square(np.subtract(gap, own, out=gap), out=gap)
+    cut = boxes.some(near.border)
+    even[:, near.border] = _evenly(cut, within, lambda points: squares_to_nearest(points, centres))
+    return near.squares, even
 
 
 def cost_interval(
-    boxes: CountedBoxes,
-    places: Places,
-    centres: Floats,
-    objective: Objective,
-    *,
-    level: float = LEVEL,
-    towards: float = 0.0,
-    squares: Paid | None = None,
+    boxes: CountedBoxes, places: Places, centres: Floats, objective: Objective, *, level: float = LEVEL
 ) -> Cost:
-    """The cost of the rows for given centres, or why it cannot be told. towards : how far it is that of even rows;
-    squares : `squares_paid`, if they are known."""
-    squares = squares_paid(boxes, places, centres) if squares is None else squares
-    paid = squares if objective == "k-means" else squares.roots()
-    found = _estimate(boxes, places, paid, level=level, towards=towards)
-    return _told(found, _why(boxes, found, paid, len(centres)))
+    """The cost of the rows for given centres, or why it cannot be told."""
+    squares = squares_paid(boxes, places, centres)
+    return intervals(boxes, places, squares if objective == "k-means" else squares.roots(), len(centres), level=level)[
+        0
+    ]
 
 
 def mean_interval(
-    boxes: CountedBoxes, places: Places, pay: Pay | Paid, k: int, *, level: float = LEVEL, towards: float = 0.0
+    boxes: CountedBoxes, places: Places, pay: Pay, k: int, *, level: float = LEVEL, towards: float = 0.0
 ) -> Cost:
-    """What a row pays on average for k centres, or why that cannot be told.
+    """What a row pays on average for k centres, or why that cannot be told."""
+    return intervals(boxes, places, Paid.of(boxes, places, pay), k, level=level, towards=towards)[1]
 
-    The number of rows comes from the same noisy counts as the cost. To first order the mean m of n rows is off by the
-    sum of noise·(paid - m)/n over boxes: in a box whose rows pay the mean, noise moves cost and number alike.
+
+def intervals(
+    boxes: CountedBoxes, places: Places, paid: Paid, k: int, *, level: float = LEVEL, towards: float = 0.0
+) -> tuple[Cost, Cost]:
+    """What all rows pay for k centres, and what one does on average, or why that cannot be told.
+
+    towards : how far it is that of even rows. The number of rows comes from the same noisy counts as the cost. To first
+    order the mean m of n rows is off by the sum of noise·(paid - m)/n over boxes: in a box whose rows pay the mean,
+    noise moves cost and number alike.
     """
-    paid = pay if isinstance(pay, Paid) else Paid.of(boxes, places, pay)
     found = _estimate(boxes, places, paid, level=level, towards=towards)
     why = _why(boxes, found, paid, k)
     if why is not None:
-        return Cost(found.cost / boxes.rows if boxes.rows > 0 else math.nan, math.nan, math.nan, why)
-    mean, half = found.cost / boxes.rows, found.half_of_rows / boxes.rows
-    return Cost(mean, max(mean - half, 0.0), mean + half)
+        mean = Cost(found.cost / boxes.rows if boxes.rows > 0 else math.nan, math.nan, math.nan, why)
+    else:
+        middle, half = found.cost / boxes.rows, found.half_of_rows / boxes.rows
+        mean = Cost(middle, max(middle - half, 0.0), middle + half)
+    return _told(found, why), mean
 
 
 def _why(boxes: CountedBoxes, found: _Estimate, paid: Paid, k: int) -> str | None:
     """What keeps a cost from being told, if anything does."""
-    sure = _sure(boxes)
+    sure = boxes.sure
     if _too_few(boxes, k):
         return FEW
     if float(sure @ paid.middles) < (1 - WITHIN) * float(sure @ found.even):
@@ -162,12 +187,13 @@ def _estimate(boxes: CountedBoxes, places: Places, at: Paid, *, level: float, to
     what they would if all were on one side of their boxes, where many are known to be the same.
     """
     mixed = add_up(places.box, places.parts * at.places, len(boxes.counts))
-    even, spread = at.spots.mean(axis=0), at.spots.std(axis=0)
-    paid = mixed + towards * (even - mixed)
+    even, spread = at.spots.mean(axis=0), at.spots.var(axis=0)
+    more = even - mixed
+    paid = mixed + towards * more
     cost = float(boxes.counts @ paid)
-    variance = (UNEVEN * float(boxes.counts @ (even - mixed))) ** 2 + _on_one_side(boxes, at.sides) ** 2
-    variance += PLACE * max(float((boxes.counts**2 - boxes.variances) @ spread**2), 0.0)
-    variance += (TOGETHER * float(boxes.counts @ spread)) ** 2
+    variance = (UNEVEN * float(boxes.counts @ more)) ** 2 + _on_one_side(boxes, at.sides) ** 2
+    variance += PLACE * max(float((np.square(boxes.counts) - boxes.variances) @ spread), 0.0)
+    variance += (TOGETHER * float(boxes.counts @ np.sqrt(spread))) ** 2
     edge = _on_the_edge(boxes, paid, at.edge)
     variance += (EDGE * edge) ** 2
     mean = cost / boxes.rows if boxes.rows > 0 else 0.0
@@ -192,11 +218,6 @@ def _told(found: _Estimate, why: str | None) -> Cost:
 
 def _too_few(boxes: CountedBoxes, k: int) -> bool:
     return boxes.rows < LEAST_ROWS * k * float(boxes.scales.min())
-
-
-def _sure(boxes: CountedBoxes) -> Floats:
-    """The counts that stand out of the noise, and no others."""
-    return np.where(boxes.stands, np.maximum(boxes.counts, 0.0), 0.0)
 
 
 def inside_matters(boxes: CountedBoxes, centres: Floats) -> bool:
@@ -226,7 +247,7 @@ def _on_one_side(boxes: CountedBoxes, sides: Floats) -> float:
 
 def _rounded(boxes: CountedBoxes) -> tuple[float, NDArray[np.intp]]:
     """How far rows are known to be rounded, from 0 to 1, and the boxes that they may be on one side of, if any are."""
-    rows, points = _sure(boxes), (boxes.widths <= POINT).T.all(axis=0)
+    rows, points = boxes.sure, np.logical_and.reduce([width <= POINT for width in boxes.widths.T])
     rounded = min(2 * float(rows[points].sum()) / max(float(rows.sum()), 1.0), 1.0)
     return rounded, np.flatnonzero((rows > 0) & ~points & (rounded > 0))
 
@@ -234,7 +255,7 @@ def _rounded(boxes: CountedBoxes) -> tuple[float, NDArray[np.intp]]:
 def _on_the_edge(boxes: CountedBoxes, paid: Floats, edge: Floats) -> float:
     """What rows would pay more if all of those in boxes at the domain's edge sat on it, spread evenly along it."""
     which = _at_the_edge(boxes)
-    return float((boxes.counts - boxes.thresholds)[which] @ (edge.mean(axis=1) - paid[which]))
+    return float((boxes.counts[which] - boxes.thresholds[which]) @ (edge.mean(axis=1) - paid[which]))
 
 
 def _at_the_edge(boxes: CountedBoxes) -> NDArray[np.intp]:

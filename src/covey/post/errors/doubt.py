@@ -13,31 +13,39 @@ from covey.post.errors.sizes import CHANCE, Sizes
 DEVIATIONS = 2.0  # of noise, that a size must exceed
 
 
-def doubtful(boxes: CountedBoxes, centres: Floats, sizes: Sizes) -> NDArray[np.bool_]:
+def doubtful(
+    boxes: CountedBoxes, centres: Floats, sizes: Sizes, label: NDArray[np.intp] | None = None
+) -> NDArray[np.bool_]:
     """Which centres may be only noise: their size does not exceed its noise, or noise alone explains their boxes.
 
     Laplace noise has no memory: the count of an *empty* box that stands out exceeds its threshold by an exponential
     number of the noise's scale. Of m such boxes, the excess is Gamma(m). Thresholds of boxes that were cut by their own
     counts are too low for that, so the size counts too; but it has the noise of wide boxes around. A centre is not
     doubted either if its boxes exceed by more than chance what the largest of all boxes as wide has by noise alone.
-    A centre that is not doubtful has rows; that it is a cluster of its own is not said.
+    A centre that is not doubtful has rows; that it is a cluster of its own is not said. label : the centre that each
+    box is nearest to, if that is known.
     """
+    k, label = len(centres), nearest(boxes.points, centres) if label is None else label
     small = sizes.sizes <= DEVIATIONS * np.sqrt(sizes.noise)
-    plain = small | (_chance(boxes, centres, boxes.thresholds) >= CHANCE)
-    return np.asarray(plain & (_chance(boxes, centres, _largest(boxes)) >= CHANCE))
+    plain = small | (_chance(boxes, label, k, boxes.thresholds) >= CHANCE)
+    if not plain.any():
+        return np.asarray(plain)
+    return np.asarray(plain & (_chance(boxes, label, k, _largest(boxes)) >= CHANCE))
 
 
-def _chance(boxes: CountedBoxes, centres: Floats, thresholds: Floats) -> Floats:
+def _chance(boxes: CountedBoxes, label: NDArray[np.intp], k: int, thresholds: Floats) -> Floats:
     """Of empty boxes that exceed their thresholds to do so by as much as those of each centre; 1 where none does."""
-    k, above = len(centres), boxes.stands & (boxes.counts >= thresholds)
-    label = nearest(boxes.points[above], centres)
-    excess = ((boxes.counts - thresholds) / boxes.scales)[above]
+    above = np.flatnonzero(boxes.stands & (boxes.counts >= thresholds))
+    label = label[above]
+    excess = (boxes.counts[above] - thresholds[above]) / boxes.scales[above]
     many = np.bincount(label, minlength=k)
     return np.where(many > 0, gammaincc(np.maximum(many, 1), add_up(label, excess, k)), 1.0)
 
 
 def _largest(boxes: CountedBoxes) -> Floats:
     """About the largest noise that as many boxes as wide as each of these as fill the domain have among them."""
-    lower, upper = (boxes.points - boxes.widths / 2).min(axis=0), (boxes.points + boxes.widths / 2).max(axis=0)
-    log = np.log(np.maximum(np.prod((upper - lower) / boxes.widths, axis=1), 4.0))
+    many = np.ones(len(boxes.counts))
+    for middle, width in zip(boxes.points.T, boxes.widths.T, strict=True):
+        many *= ((middle + width / 2).max() - (middle - width / 2).min()) / width
+    log = np.log(np.maximum(many, 4.0))
     return np.maximum(boxes.thresholds, np.maximum(boxes.scales * log, np.sqrt(2 * log * boxes.variances)))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.post.distances import Floats, add_up, nearest
-from covey.post.errors.boxes import CountedBoxes, Cut, chunks, laplace_variance, spots
+from covey.post.errors.boxes import CountedBoxes, Cut, Near, chunks, laplace_variance, spots
 from covey.post.errors.quantiles import LEVEL, deviations
 
 CHANCE = 0.01  # that nothing but noise is called rows
@@ -61,8 +61,8 @@ class Sizes:
         return self.intervals(1 - (1 - level) / len(self.sizes))
 
 
-def cluster_sizes(boxes: CountedBoxes, centres: Floats) -> Sizes:
-    """The sizes of the clusters of some centres.
+def cluster_sizes(boxes: CountedBoxes, centres: Floats, near: Near | None = None) -> Sizes:
+    """The sizes of the clusters of some centres. near : `boxes.near(centres)`, if that is known.
 
     A box that a border cuts counts by its share F on each side: exactly if it is one border, by places in it if they
     are several. Its N rows need not be spread evenly: at worst all are on one side, which has the variance F(1 - F)N²;
@@ -72,7 +72,7 @@ def cluster_sizes(boxes: CountedBoxes, centres: Floats) -> Sizes:
     hold less than their noise. Where coins kept rows, that nobody was kept does not mean that nobody is there: the
     variance is never below that of a few kept rows (post/zones.md).
     """
-    k, cut = len(centres), boxes.cut_by(centres)
+    k, cut = len(centres), boxes.cut_by(centres, near)
     borders = np.bincount(cut.box, minlength=len(boxes.counts))
     whole, once = np.flatnonzero(borders == 0), borders[cut.box] == 1
     sums = _Sums(boxes, k)
@@ -103,9 +103,10 @@ class _Sums:
 
     def add(self, box: NDArray[np.intp], centre: NDArray[np.intp], share: Floats) -> None:
         counts, variances = self._boxes.counts[box], self._boxes.variances[box]
+        noise = np.square(share) * variances
         self.sizes += add_up(centre, share * counts, self._k)
-        self.noise += add_up(centre, share**2 * variances, self._k)
-        self.fourth += add_up(centre, share**4 * variances**2, self._k)
+        self.noise += add_up(centre, noise, self._k)
+        self.fourth += add_up(centre, np.square(noise), self._k)
         self.spread(box, centre, share)
 
     def spread(self, box: NDArray[np.intp], centre: NDArray[np.intp], share: Floats) -> None:

@@ -8,7 +8,16 @@ import pytest
 from covey.post.distances import cost
 from covey.post.errors.boxes import CountedBoxes, spots
 from covey.post.errors.costs import COARSE, FEW, WIDE, cost_interval
-from covey.post.errors.mixture import MOST_BOXES, Mixture, Places, box_moments, box_shares, fit_mixture, likely_places
+from covey.post.errors.mixture import (
+    MOST_BOXES,
+    Mixture,
+    Places,
+    _heaviest_first,
+    box_moments,
+    box_shares,
+    fit_mixture,
+    likely_places,
+)
 from covey.post.errors.reruns import MadeUp
 from covey.post.random import public_rng
 
@@ -185,3 +194,10 @@ def test_a_cost_that_boxes_hide_is_not_told():
     points = (boxes.points[:, None] + boxes.widths[:, None] * within).reshape(-1, 2)
     places = Places(points, np.full(len(points), 1 / len(within)), np.repeat(np.arange(64), len(within)))
     assert cost_interval(even, places, boxes.points, "k-means").why == COARSE
+
+
+@pytest.mark.parametrize("times", [1.0, 1000.0, 0.3])
+def test_the_heaviest_boxes_come_first_however_they_are_sorted(times):
+    """Whole numbers by their digits; above 2^16 and between them as floats."""
+    weights = public_rng(4).integers(0, 200, 3000) * times
+    assert np.array_equal(_heaviest_first(weights), np.argsort(-weights, kind="stable"))

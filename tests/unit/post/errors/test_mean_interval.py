@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from covey.post.errors.boxes import CountedBoxes
-from covey.post.errors.costs import FEW, cost_interval, mean_interval, what_is_paid
+from covey.post.errors.costs import FEW, Paid, cost_interval, mean_interval, squares_paid, what_is_paid
 from covey.post.errors.mixture import Places
+from covey.post.random import public_rng
 
 SIDE, SCALE, TIMES = 16, 20.0, 400
 AXIS = (2 * np.arange(SIDE) + 1) / SIDE - 1
@@ -83,3 +84,17 @@ def test_where_many_rows_are_the_same_the_others_may_all_be_on_one_side_of_their
     assert holds()
     monkeypatch.setattr("covey.post.errors.costs.POINT", 0.0)
     assert not holds()
+
+
+@pytest.mark.parametrize(("d", "k"), [(1, 1), (2, 7), (3, 4)])
+def test_what_is_paid_in_boxes_that_no_border_cuts_is_found_without_the_other_centres(d, k):
+    """Against every centre for every place: to the bit, whatever borders cut."""
+    rng = public_rng(10 * d + k)
+    points, widths, centres = rng.uniform(-1, 1, (600, d)), rng.uniform(0, 0.4, (600, d)), rng.uniform(-1, 1, (k, d))
+    boxes = CountedBoxes.of_one_scale(points, widths, np.full(600, 50.0), scale=1.0, strictness=1.0)
+    places = Places(points, np.ones(600), np.arange(600))
+    plain = Paid.of(boxes, places, lambda some: what_is_paid(some, centres, "k-means"))
+    quick = squares_paid(boxes, places, centres)
+    assert all(np.array_equal(one, other) for one, other in zip(quick, plain, strict=True))
+    cut = len(boxes.near(centres).border)
+    assert cut == 0 if k == 1 else 0 < cut < 600
