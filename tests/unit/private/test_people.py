@@ -28,7 +28,7 @@ from covey.noise.keyed import derived_key, siphash
 from covey.noise.source import SeededSource, keyed_words
 from covey.private.engines.memory import MemoryEngine
 from covey.private.lattice import to_block, to_lattice
-from covey.private.narrowed import cap as people
+from covey.private.narrowed import pairs
 from covey.private.narrowed.cap import CappedTable, PeopleCount
 from covey.private.narrowed.names import Names
 from covey.private.tables.csv.records import LONGEST_RECORD
@@ -93,9 +93,11 @@ def test_who_counts_is_the_definition_whatever_the_order_and_the_passes(rows, mo
     random.shuffle(rows)
     shuffled = frame([point for point, _ in rows], [person for _, person in rows])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(people, "AT_ONCE", 3)
-        patch.setattr(people, "COPIES", 2)
-        patch.setattr("covey.private.tables.base.piece_rows", lambda _: 5)
+        patch.setattr(pairs, "SHARE", 2)
+        patch.setattr("covey.private.narrowed.cap.COPIES", 2)
+        patch.setattr("covey.private.tables.frames.piece_rows", lambda _: 5)
+        assert kept(shuffled, most=most) == expected
+        patch.setattr(pairs, "AT_ONCE", 3)
         assert kept(shuffled, most=most) == expected
 
 
@@ -228,7 +230,8 @@ def test_people_are_counted_by_their_rows():
     found = engine.total(PeopleByRows(DOMAIN, (1, 2, 4, 8, 1024)))
     assert found.tolist() == [2, 2, 1, 2, 2, 1]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(people, "AT_ONCE", 3)
+        patch.setattr(pairs, "AT_ONCE", 3)
+        patch.setattr(pairs, "SHARE", 1)
         assert engine.total(PeopleByRows(DOMAIN, (1, 2, 4, 8, 1024))).tolist() == found.tolist()
     with pytest.raises(ParameterError, match="only the number of people"):
         engine.total(CellCounts(Grid(DOMAIN, 2)))
