@@ -79,13 +79,12 @@ class Tree:
     def keys(self, rows: Rows, depth: int) -> Integers:
         """The key of the node of this depth that each lattice row lies in."""
         key = np.zeros(rows.shape[1], dtype=np.int64)
-        span = 2 * self.domain.limit + 1
+        limit, bits = np.int32(self.domain.limit), self.domain.bits
         for coordinate, (halvings, pieces) in zip(rows, _spread(self.axes(depth), self.domain.dimension), strict=True):
             if not pieces:
                 continue
-            place = coordinate + np.float64(self.domain.limit)
-            place /= span / (1 << halvings)  # rounds to the right side of every whole number: tree.md
-            cell = place.astype(np.int64)
+            cell = coordinate + limit
+            cell >>= np.int32(bits - halvings)  # 2^halvings parts of 2^bits - 1 places: tree.md
             for low, table in pieces:
                 key += table.take(cell if len(pieces) == 1 else cell >> low & len(table) - 1)
         return key
