@@ -16,6 +16,7 @@ from covey.queries.base import Rows
 from covey.queries.counts import one_unit
 
 MOST_KEY_BITS = 62
+MOST_NODES = 2**18  # of a level: if the next one would be wider, a tree stops growing
 PREFIX_BITS = 18  # of a key, at most: rows are told apart by a table of prefixes first
 WANTED_BITS = 22  # the same where the table only says whether a prefix is wanted
 _PIECE_BITS = 13  # of an axis' cell: its bits are spread over a key by tables of this size
