@@ -79,7 +79,7 @@ class Tree:
 
     def keys(self, rows: Rows, depth: int) -> Integers:
         """The key of the node of this depth that each lattice row lies in."""
-        key = np.zeros(rows.shape[1], dtype=np.int64)
+        key: Integers | None = None
         limit, bits = np.int32(self.domain.limit), self.domain.bits
         for coordinate, (halvings, pieces) in zip(rows, _spread(self.axes(depth), self.domain.dimension), strict=True):
             if not pieces:
@@ -87,8 +87,9 @@ class Tree:
             cell = coordinate + limit
             cell >>= np.int32(bits - halvings)  # 2^halvings parts of 2^bits - 1 places: tree.md
             for low, table in pieces:
-                key += table.take(cell if len(pieces) == 1 else cell >> low & len(table) - 1)
-        return key
+                found = table.take(cell if len(pieces) == 1 else cell >> low & len(table) - 1)
+                key = found if key is None else np.add(key, found, out=key)
+        return np.zeros(rows.shape[1], dtype=np.int64) if key is None else key
 
     def in_order(self, depths: Integers, keys: Integers) -> Nodes:
         """Nodes sorted by the first place that each covers."""
