@@ -217,6 +217,16 @@ def test_no_id_is_hashed_as_anything_else():
     assert len(set(streams)) == 4
 
 
+@given(st.lists(st.tuples(st.integers(-3, 3), st.integers(1, 5)), max_size=12))
+def test_people_whose_rows_stand_together_have_the_same_names_as_others(runs):
+    ids = [who for who, times in runs for _ in range(times)]
+    names = Names(KEY)
+    alone = [[int(half[0]) for half in names.people(pa.array([who]))] for who in ids]
+    assert [
+        list(each) for each in zip(*(half.tolist() for half in names.people(pa.array(ids, pa.int64()))), strict=True)
+    ] == alone
+
+
 def test_texts_that_are_no_numbers_are_told_apart():
     rows = np.linspace(-1, 1, 16).reshape(8, 2)
     data = frame(rows, [0] * 8).assign(id=["7", "07", "7 ", "-0", "0", "1e3", "1000", "99999999999999999999"])
