@@ -332,8 +332,16 @@ def _parts(*labels: str) -> str:
 
 def whole_fits() -> str:
     """Processor seconds of whole fits and imports, before and after decision 0036."""
+    return _whole("earlier", "later")
+
+
+def fits_of_rows() -> str:
+    """The same, before and after decision 0040."""
+    return _whole("all steps", "fewer steps")
+
+
+def _whole(*labels: str) -> str:
     kept = results("parts.json")["whole"]
-    labels = ("earlier", "later")
     rows = [[name, *(f"{kept[when][name]:.2f}" for when in labels)] for name in kept[labels[0]]]
     return markdown_table(["processor seconds", *labels], rows)
 
@@ -539,6 +547,7 @@ VIEWS: dict[str, Callable[[], str]] = {
     "parts": parts,
     "parts-again": parts_again,
     "whole-fits": whole_fits,
+    "fits-of-rows": fits_of_rows,
     "spark": spark,
     "timing": timing,
     "sites": sites,

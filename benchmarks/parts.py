@@ -17,8 +17,10 @@ import pstats
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,7 @@ import numpy as np
 
 import covey
 from covey.bench import sets
-from covey.bench.speed.run import clusters, private_fit
+from covey.bench.speed.run import clusters, pieces, private_fit
 from covey.errors import DataError
 from covey.files import write_whole
 
@@ -79,7 +81,13 @@ def whole() -> dict[str, float]:
         fits["mnist, 60,000 x 784, k = 10"] = lambda: private_fit(digits, "auto", size=len(digits), k=10)
     except DataError as error:
         click.echo(f"mnist is skipped: {error}")
-    found = {name: min(_spent(resource.RUSAGE_SELF, fit) for _ in range(3)) for name, fit in fits.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        path, size = Path(folder) / "rows.parquet", 2 * 10**7
+        sets.write_parquet(path, pieces(size))
+        fits["reading Parquet, 20,000,000 x 2"] = lambda: sets.only_read(path)
+        for name in ("auto", "grid"):
+            fits[f"{name} from Parquet, 20,000,000 x 2"] = partial(private_fit, str(path), name, size=size)
+        found = {name: min(_spent(resource.RUSAGE_SELF, fit) for _ in range(3)) for name, fit in fits.items()}
     codes = {"import of KMeans": "import covey; covey.KMeans"}
     codes["import of scikit-learn's"] = "from sklearn.cluster import KMeans"
     for name, code in codes.items():

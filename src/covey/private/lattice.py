@@ -48,12 +48,34 @@ def to_block(values: NDArray[np.float64], domain: Domain) -> Block:
     """
     if isinstance(domain, RawDomain):
         return Block(raw_rows(values), np.zeros(values.shape[1], dtype=np.bool_))
-    block = Block(np.empty(values.shape, dtype=np.int32), np.empty(values.shape[1], dtype=np.bool_))
+    block = Block(np.empty(values.shape, dtype=np.int32), np.zeros(values.shape[1], dtype=np.bool_))
     step = max(256, CHUNK_VALUES // max(1, len(values)))
-    for start in range(0, values.shape[1], step):
-        some = slice(start, start + step)
+    chunks = [slice(start, start + step) for start in range(0, values.shape[1], step)]
+    if domain.ball:
+        left: list[Any] = chunks
+    else:
+        spare = np.empty((len(values), min(step, values.shape[1])))
+        found = [_quickly(values[:, some], domain, block.rows[:, some], spare) + some.start for some in chunks]
+        others = np.concatenate([np.empty(0, dtype=np.int64), *found])
+        left = [others[start : start + step] for start in range(0, len(others), step)]
+    for some in left:
         block.rows[:, some], block.outside[some] = snapped(values[:, some], domain)
     return block
+
+
+def _quickly(values: NDArray[np.float64], domain: Domain, out: Rows, spare: NDArray[np.float64]) -> NDArray[np.int64]:
+    """What `snapped` says of rows between a box's bounds, in fewer steps and in place; where those are that are not."""
+    outside = np.empty(0, dtype=np.int64)
+    with np.errstate(all="ignore"):
+        scaled = np.subtract(values, np.array(domain.middle)[:, None], out=spare[:, : values.shape[1]])
+        scaled /= np.array(domain.half)[:, None]
+        if not (scaled.min() >= -1.0 and scaled.max() <= 1.0):  # a NaN is neither
+            outside = np.flatnonzero(~(np.abs(scaled) <= 1.0).all(axis=0))
+            scaled[:, outside] = 0.0
+        scaled *= domain.limit if domain.scale is None else np.array(domain.scale)[:, None] * domain.limit
+        np.rint(scaled, out=scaled)
+        out[:] = scaled
+    return outside
 
 
 def is_missing(values: NDArray[np.float64]) -> Flags:

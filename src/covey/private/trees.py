@@ -17,11 +17,11 @@ from covey.events import Event
 from covey.noise.source import Source
 from covey.private.engines.base import Engine, Sealed
 from covey.private.engines.memory import MemoryEngine
+from covey.private.engines.rows import RowEngine
 from covey.public import Neighbours
-from covey.queries.tree import Nodes, Tree, TreeNodes
+from covey.queries.tree import MOST_NODES, Nodes, Tree, TreeNodes
 
 SORTED_ROWS = 2**23  # in memory, whose keys below nodes that still split are sorted
-MOST_NODES = 2**18  # of a level: if the next one would be wider, the tree stops growing
 
 Integers = NDArray[np.int64]
 
@@ -95,6 +95,7 @@ def _count(engine: Engine, tree: Tree, nodes: Integers, depth: int, left: int) -
     if isinstance(engine, MemoryEngine) and (at_once is None or left <= SORTED_ROWS):
         query = TreeNodes.under(tree, nodes=nodes, depth=depth, most=None)
         return _Table(engine.sorted_keys(query), bottom=depth + query.levels)
-    query = TreeNodes.under(tree, nodes=nodes, depth=depth, most=at_once)
+    known = engine.first_nodes(tree) if depth == 0 and isinstance(engine, RowEngine) else None
+    query = known or TreeNodes.under(tree, nodes=nodes, depth=depth, most=at_once)
     keys, counts = engine.totals_by_key(query)
     return _Table(keys, np.concatenate([[0], np.cumsum(counts)]), bottom=depth + query.levels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,14 +31,17 @@ class Grid:
 
     def index(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
         """The cell of each lattice row, last axis fastest."""
-        width = 2 * self.domain.limit + 1
-        cell = np.zeros(rows.shape[1], dtype=np.int64)
+        limit, width = self.domain.limit, 2 * self.domain.limit + 1
+        kind: type[np.int32 | np.int64] = np.int32 if self.cells < 2**31 else np.int64  # the shorter, the quicker
+        cell: NDArray[Any] = np.zeros(rows.shape[1], dtype=kind)
         for coordinate in rows:
-            place = (coordinate.astype(np.float64) + self.domain.limit) * self.per_axis  # exact: below 2^52
+            place = coordinate.astype(np.float64)
+            place += limit
+            place *= self.per_axis  # exact: below 2^52
             place /= width
             cell *= self.per_axis
-            cell += place.astype(np.int64)
-        return cell
+            cell += place.astype(kind)
+        return cell.astype(np.int64, copy=False)
 
     def midpoints(self, cells: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """The middle of each cell (of all, by default), in lattice units: shape (cells, d)."""

@@ -16,6 +16,7 @@ from covey.queries.base import Rows
 from covey.queries.counts import one_unit
 
 MOST_KEY_BITS = 62
+MOST_NODES = 2**18  # of a level: if the next one would be wider, a tree stops growing
 PREFIX_BITS = 18  # of a key, at most: rows are told apart by a table of prefixes first
 WANTED_BITS = 22  # the same where the table only says whether a prefix is wanted
 _PIECE_BITS = 13  # of an axis' cell: its bits are spread over a key by tables of this size
@@ -78,17 +79,17 @@ class Tree:
 
     def keys(self, rows: Rows, depth: int) -> Integers:
         """The key of the node of this depth that each lattice row lies in."""
-        key = np.zeros(rows.shape[1], dtype=np.int64)
-        span = 2 * self.domain.limit + 1
+        key: Integers | None = None
+        limit, bits = np.int32(self.domain.limit), self.domain.bits
         for coordinate, (halvings, pieces) in zip(rows, _spread(self.axes(depth), self.domain.dimension), strict=True):
             if not pieces:
                 continue
-            place = coordinate + np.float64(self.domain.limit)
-            place /= span / (1 << halvings)  # rounds to the right side of every whole number: tree.md
-            cell = place.astype(np.int64)
+            cell = coordinate + limit
+            cell >>= np.int32(bits - halvings)  # 2^halvings parts of 2^bits - 1 places: tree.md
             for low, table in pieces:
-                key += table.take(cell if len(pieces) == 1 else cell >> low & len(table) - 1)
-        return key
+                found = table.take(cell if len(pieces) == 1 else cell >> low & len(table) - 1)
+                key = found if key is None else np.add(key, found, out=key)
+        return np.zeros(rows.shape[1], dtype=np.int64) if key is None else key
 
     def in_order(self, depths: Integers, keys: Integers) -> Nodes:
         """Nodes sorted by the first place that each covers."""

@@ -52,7 +52,7 @@ MUTANTS = (
     mutant(
         "profile-of-all-rows-of-a-person",
         "people are promised something for a few rows, and all of their rows are counted",
-        "private.narrowed.cap:Ranked.smallest",
+        "private.narrowed.pairs:Ranked.smallest",
         {"stay = order[within < most]": "stay = order[within < 10**9]"},
         killer=FITS + "test_people_are_capped_and_pay_for_all_their_rows",
     ),

@@ -141,6 +141,13 @@ MUTANTS = (
         killer="property/test_lattice.py::test_the_ball_holds_in_integers",
     ),
     mutant(
+        "outside-taken-for-inside",
+        "rows beyond the bounds are taken for rows between them, and get lattice points beyond the lattice",
+        "private.lattice:_quickly",
+        {"~(np.abs(scaled) <= 1.0).all(axis=0)": "np.isnan(scaled).any(axis=0)"},
+        killer="property/test_lattice.py::test_nan_goes_to_the_middle_and_infinities_to_the_edge",
+    ),
+    mutant(
         "clipping-left-out",
         "rows outside the bounds are not moved into them",
         "private.lattice:snapped",

@@ -117,16 +117,23 @@ MUTANTS = (
     mutant(
         "cap-not-enforced",
         "all rows of a person count, whatever the cap",
-        "private.narrowed.cap:Ranked.smallest",
+        "private.narrowed.pairs:Ranked.smallest",
         {"stay = order[within < most]": "stay = order[within >= 0]"},
         killer=PEOPLE + "test_every_row_of_a_person_has_the_same_chance",
     ),
     mutant(
         "cap-one-too-many",
         "one row more than the cap counts",
-        "private.narrowed.cap:Ranked.smallest",
+        "private.narrowed.pairs:Ranked.smallest",
         {"stay = order[within < most]": "stay = order[within <= most]"},
         killer=PEOPLE + "test_every_row_of_a_person_has_the_same_chance",
+    ),
+    mutant(
+        "cap-of-shares-that-overlap",
+        "pieces of a table are cut into shares without being in their order: a person is capped in several of them",
+        "private.narrowed.cap:read_groups",
+        {'order = np.argsort(first_byte(low), kind="stable")': "order = np.arange(len(low))"},
+        killer=PEOPLE + "test_who_counts_is_the_definition_whatever_the_order_and_the_passes",
     ),
     mutant(
         "cap-by-row-order",

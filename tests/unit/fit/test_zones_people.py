@@ -15,7 +15,7 @@ from covey.errors import ParameterError
 from covey.fit.fit import fit
 from covey.fit.zones import read_zones
 from covey.noise.source import SeededSource, new_key
-from covey.private.narrowed import cap as people
+from covey.private.narrowed import pairs
 from covey.private.narrowed.cap import CappedTable
 from covey.private.tables.frames import open_table
 from covey.public import resolve_bounds
@@ -65,7 +65,8 @@ def test_a_person_stays_whole_at_the_rate_of_their_strictest_row(rows, q, most):
 def test_the_passes_do_not_show(monkeypatch):
     data = table([OUT, INSIDE, STRICT], 40)
     expected = kept(data, most=2)
-    monkeypatch.setattr(people, "AT_ONCE", 7)
+    monkeypatch.setattr(pairs, "AT_ONCE", 7)
+    monkeypatch.setattr(pairs, "SHARE", 2)
     again = kept(data.sample(frac=1, random_state=1), most=2)
     assert sorted(map(tuple, again.T.tolist())) == sorted(map(tuple, expected.T.tolist()))
 

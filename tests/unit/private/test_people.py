@@ -28,7 +28,7 @@ from covey.noise.keyed import derived_key, siphash
 from covey.noise.source import SeededSource, keyed_words
 from covey.private.engines.memory import MemoryEngine
 from covey.private.lattice import to_block, to_lattice
-from covey.private.narrowed import cap as people
+from covey.private.narrowed import pairs
 from covey.private.narrowed.cap import CappedTable, PeopleCount
 from covey.private.narrowed.names import Names
 from covey.private.tables.csv.records import LONGEST_RECORD
@@ -93,9 +93,11 @@ def test_who_counts_is_the_definition_whatever_the_order_and_the_passes(rows, mo
     random.shuffle(rows)
     shuffled = frame([point for point, _ in rows], [person for _, person in rows])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(people, "AT_ONCE", 3)
-        patch.setattr(people, "COPIES", 2)
-        patch.setattr("covey.private.tables.base.piece_rows", lambda _: 5)
+        patch.setattr(pairs, "SHARE", 2)
+        patch.setattr("covey.private.narrowed.cap.COPIES", 2)
+        patch.setattr("covey.private.tables.frames.piece_rows", lambda _: 5)
+        assert kept(shuffled, most=most) == expected
+        patch.setattr(pairs, "AT_ONCE", 3)
         assert kept(shuffled, most=most) == expected
 
 
@@ -215,6 +217,16 @@ def test_no_id_is_hashed_as_anything_else():
     assert len(set(streams)) == 4
 
 
+@given(st.lists(st.tuples(st.integers(-3, 3), st.integers(1, 5)), max_size=12))
+def test_people_whose_rows_stand_together_have_the_same_names_as_others(runs):
+    ids = [who for who, times in runs for _ in range(times)]
+    names = Names(KEY)
+    alone = [[int(half[0]) for half in names.people(pa.array([who]))] for who in ids]
+    assert [
+        list(each) for each in zip(*(half.tolist() for half in names.people(pa.array(ids, pa.int64()))), strict=True)
+    ] == alone
+
+
 def test_texts_that_are_no_numbers_are_told_apart():
     rows = np.linspace(-1, 1, 16).reshape(8, 2)
     data = frame(rows, [0] * 8).assign(id=["7", "07", "7 ", "-0", "0", "1e3", "1000", "99999999999999999999"])
@@ -228,7 +240,8 @@ def test_people_are_counted_by_their_rows():
     found = engine.total(PeopleByRows(DOMAIN, (1, 2, 4, 8, 1024)))
     assert found.tolist() == [2, 2, 1, 2, 2, 1]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(people, "AT_ONCE", 3)
+        patch.setattr(pairs, "AT_ONCE", 3)
+        patch.setattr(pairs, "SHARE", 1)
         assert engine.total(PeopleByRows(DOMAIN, (1, 2, 4, 8, 1024))).tolist() == found.tolist()
     with pytest.raises(ParameterError, match="only the number of people"):
         engine.total(CellCounts(Grid(DOMAIN, 2)))

@@ -122,6 +122,36 @@ def test_a_tree_that_was_not_counted_in_full_is_counted_again(when, tmp_path, mo
     assert (found[0].tolist(), found[1].tolist()) == (keys.tolist(), counts.tolist())
 
 
+@pytest.mark.parametrize("spread", [1.0, 0.02])
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_short_list_is_taken_where_it_will_do_and_changes_no_tree(streamed, spread, tmp_path, monkeypatch):
+    rows = np.random.default_rng(3).uniform(-spread, spread, (2, 8, 1000))
+    for i in range(8):
+        pq.write_table(pa.table({"x": rows[0, i], "y": rows[1, i]}), tmp_path / f"{i}.parquet")
+    tree = Tree(DOMAIN, axes_per_split=2)
+    mechanism = PrivTree(Fraction(20), fan_out=4)
+    for place in ("private.trees", "private.engines.rows"):
+        monkeypatch.setattr(f"covey.{place}.MOST_NODES", 2**7)
+    monkeypatch.setattr(streaming, "KEPT_VALUES", 14_000)
+    monkeypatch.setattr("covey.private.engines.memory.SORTED_ROWS", 0)
+    found = []
+    for some in (10**6, 400):
+        monkeypatch.setattr("covey.private.engines.rows.SOME", some)
+        monkeypatch.setattr("covey.private.engines.rows.SHORT", 2**6)
+        engine = (StreamEngine if streamed else MemoryEngine)(open_table(tmp_path), DOMAIN)
+        engine.expect(tree)
+        engine.total(InsideOutside(DOMAIN))
+        first = engine.first_nodes(tree)
+        if some == 400:
+            levels = 3 if spread == 1.0 else 12 if streamed else None
+            assert (None if first is None else first.levels) == levels
+        leaves = grow(engine, tree, mechanism, neighbours=Neighbours.ADD_REMOVE, source=SeededSource(1))
+        counts = engine.total(TreeLeaves(tree, leaves))
+        found.append((leaves.depths.tolist(), leaves.keys.tolist(), counts.tolist()))
+    assert found[0] == found[1]
+    assert sum(found[0][2]) == 8000
+
+
 def test_a_file_that_changes_after_all_of_it_was_kept_ends_the_fit_all_the_same(tmp_path):
     pq.write_table(pa.table({"x": [0.5], "y": [0.5]}), tmp_path / "rows.parquet")
     engine = StreamEngine(open_table(tmp_path / "rows.parquet"), DOMAIN)

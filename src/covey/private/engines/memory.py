@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from covey.noise.source import Source
 from covey.post.threads import cores, in_order
-from covey.private.engines.rows import RowEngine, Unit, chunk_rows
+from covey.private.engines.rows import RowEngine, Unit, chunk_rows, short_list
 from covey.private.lattice import Block, to_block
 from covey.private.tables.base import Table
 from covey.public import Domain
 from covey.queries.base import Rows
 from covey.queries.grid import MOST_CELLS
 from covey.queries.projection import Projection
-from covey.queries.tree import TreeNodes
+from covey.queries.tree import Tree, TreeNodes
 
 SORTED_ROWS = 2**17  # whose keys in a tree are sorted at once; of more rows, its nodes are first counted in lists
 LISTED = 2**20  # nodes of such a list, at least
@@ -77,6 +77,9 @@ class MemoryEngine(RowEngine):
     def nodes_at_once(self) -> int | None:  # type: ignore[override]
         count = self._count()
         return None if count <= SORTED_ROWS else max(LISTED, min(MOST_CELLS, count))
+
+    def first_nodes(self, tree: Tree) -> TreeNodes | None:
+        return short_list(tree, self._load())
 
     def sorted_keys(self, query: TreeNodes) -> NDArray[np.int64]:
         """The key of every row below the query's nodes, ascending: quicker than totals where few rows share a key."""

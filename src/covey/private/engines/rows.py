@@ -28,11 +28,14 @@ from covey.queries.blocks import BlockCentres
 from covey.queries.counts import Count, InsideOutside, OccupiedCells
 from covey.queries.grid import MOST_CELLS, Grid
 from covey.queries.projection import Projection
-from covey.queries.tree import Nodes, Tree, TreeLeaves
+from covey.queries.tree import MOST_NODES, Nodes, Tree, TreeLeaves, TreeNodes
 
 CHUNK_VALUES = 2**15  # coordinates of a chunk: a quarter of a megabyte as float64, so that a pass stays in the cache
 MOST_CHUNK_ROWS = 2**16  # sums of a chunk stay far below 2^53
 BLOCK_VALUES = 2**27  # coordinates of the rows of blocks that are clustered at a time: half a GiB
+SHORT = 2**20  # nodes of a tree that are quick to count
+SOME = 2**20  # of many rows that are looked at, about, to see whether these nodes will do
+MANY = 4  # of them in a node: of all of the rows, many more, so that it splits
 WAITING = 2**22  # keys with their counts that wait to be merged
 
 Integers = NDArray[np.int64]
@@ -74,6 +77,10 @@ class RowEngine(Sealed, ABC):
 
     def expect(self, tree: Tree) -> None:
         """Rows that are at hand are counted when they are asked for."""
+
+    def first_nodes(self, tree: Tree) -> TreeNodes | None:  # noqa: ARG002
+        """What to count first for a tree, if something is known that will probably do; else `nodes_at_once` says it."""
+        return None
 
     def remember(self, tree: Tree, leaves: Nodes, counts: Integers) -> None:
         """Keep the exact counts of leaves, which growing their tree has found: the same integers as another pass."""
@@ -171,6 +178,21 @@ class RowEngine(Sealed, ABC):
             pass
         self._finish()
         return tally.total()
+
+
+def short_list(tree: Tree, blocks: list[Block]) -> TreeNodes | None:
+    """A list of fewer nodes that will do for a tree on these rows and any others: it is quicker to count in.
+
+    With so many nodes that have many rows each, growth ends at the list's depth. That is seen on every few of the rows;
+    if it was wrong, the rows are passed over once more.
+    """
+    every = sum(len(block.outside) for block in blocks) // SOME
+    if every < 16:
+        return None
+    query = TreeNodes.under(tree, nodes=np.zeros(1, dtype=np.int64), depth=0, most=SHORT)
+    keys = np.concatenate([query.keys(np.ascontiguousarray(block.rows[:, ::every])) for block in blocks])
+    full = np.count_nonzero(np.bincount(keys) >= MANY)
+    return query if full * tree.fan_out > MOST_NODES else None
 
 
 class Tally(Sealed):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.private.engines.rows import RowEngine, Tally, Unit, occurring
+from covey.private.engines.rows import RowEngine, Tally, Unit, occurring, short_list
 from covey.private.lattice import Block, to_block
 from covey.private.tables.base import Piece, Table
 from covey.public import Domain
@@ -36,16 +36,18 @@ class StreamEngine(RowEngine):
         self._values = 0
         self._pieces: int | None = None  # how many there are, once all were asked for
         self._lock = Lock()
-        self._nodes: TreeNodes | None = None  # which will probably be asked for
+        self._tree: Tree | None = None  # which will probably be grown
+        self._nodes: TreeNodes | None = None  # of which these are counted, once there are too many rows to keep
         self._tally: Tally | None = None  # of these, while the first pass lasts
         self._tallied: set[int] = set()  # the pieces that are in it, each once
         self._totals: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None  # of these, once it is over
 
     def expect(self, tree: Tree) -> None:
-        if self._pieces is None and self._nodes is None:
-            root = np.zeros(1, dtype=np.int64)
-            self._nodes = TreeNodes.under(tree, nodes=root, depth=0, most=self.nodes_at_once)
-            self._tally = Tally(self._nodes.size)
+        if self._pieces is None and self._tree is None:
+            self._tree = tree
+
+    def first_nodes(self, tree: Tree) -> TreeNodes | None:
+        return self._nodes if self._totals is not None and tree == self._tree else None
 
     def totals_by_key(self, query: KeyedQuery) -> tuple[NDArray[Any], NDArray[np.int64]]:
         if self._totals is not None and isinstance(query, TreeNodes) and query.same(self._nodes):
@@ -71,12 +73,16 @@ class StreamEngine(RowEngine):
 
     def _read(self, number: int, piece: Piece) -> Block:
         block = to_block(piece(), self._domain)
-        new, tally = {number: block}, self._tally
         with self._lock:
+            new = {number: block}
             if self._kept is not None:
                 self._values += 0 if number in self._kept else block.rows.size
                 self._kept[number] = block
                 new, self._kept = (self._kept, None) if self._values > KEPT_VALUES else ({}, self._kept)
+                if new and self._tree is not None:
+                    self._nodes = short_list(self._tree, list(new.values())) or self._all_nodes(self._tree)
+                    self._tally = Tally(self._nodes.size)
+            tally = self._tally
             new = {} if tally is None else {each: new[each] for each in new.keys() - self._tallied}
             self._tallied.update(new)
         if tally is not None and self._nodes is not None and new:
@@ -88,6 +94,10 @@ class StreamEngine(RowEngine):
                 self._tally = None  # what was marked may be half counted: no answer comes from it
                 raise
         return block
+
+    def _all_nodes(self, tree: Tree) -> TreeNodes:
+        root = np.zeros(1, dtype=np.int64)
+        return TreeNodes.under(tree, nodes=root, depth=0, most=self.nodes_at_once)
 
     def _finish(self) -> None:
         if self._tally is not None and self._pieces is not None:

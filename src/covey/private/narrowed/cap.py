@@ -10,8 +10,7 @@ who was counted is never told.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -20,11 +19,23 @@ from numpy.typing import NDArray
 
 from covey.errors import ParameterError
 from covey.noise.source import Source
-from covey.post.threads import on_all_cores
+from covey.post.threads import in_order, on_all_cores
 from covey.private.engines.base import Sealed
 from covey.private.engines.rows import RowEngine
 from covey.private.lattice import to_block
 from covey.private.narrowed.names import Names
+from covey.private.narrowed.pairs import (
+    Group,
+    Ranked,
+    Words,
+    ascending,
+    begins,
+    complete,
+    cut,
+    first_byte,
+    grouped,
+    shares,
+)
 from covey.private.narrowed.zones import ALWAYS, Coins
 from covey.private.tables.base import Piece, Places, Table, piece_rows, within
 from covey.private.tables.ids import has_id
@@ -32,89 +43,8 @@ from covey.public import Domain
 from covey.queries.base import Query
 from covey.queries.people import PeopleByRows
 
-AT_ONCE = 6 * 2**20  # different pairs of a person and a row of two columns that a pass holds; of wider rows, fewer
-MOST_WRONG = 2**10  # words that differ in their last bits alone: with more, they are no hashes
 COPIES = 2**20  # copies of rows that are ranked at once
 OUTSIDE = np.uint64(ALWAYS - 1)  # every coin keeps somebody without a row in a zone
-Words = NDArray[np.uint64]
-
-
-@dataclass(frozen=True, repr=False)
-class Group(Sealed):
-    """Rows of the same person, lattice point and flag (or all of a person's), told once, with how often they occur."""
-
-    low: Words
-    high: Words
-    row: Words
-    rank: Words  # of the first copy
-    last: Words  # the largest coin that keeps somebody with such a row (private/narrowed/zones.py)
-    copies: NDArray[np.int64]
-    values: NDArray[np.float64]  # (d, n) raw values, one row of each group
-
-    def at(self, places: NDArray[Any]) -> Group:
-        return Group(*(getattr(self, each.name)[..., places] for each in fields(self)))
-
-    @classmethod
-    def joined(cls, groups: Sequence[Group]) -> Group:
-        names = [each.name for each in fields(cls)]
-        return cls(*(np.concatenate([getattr(each, name) for each in groups], axis=-1) for name in names))
-
-    @cached_property
-    def by_rank(self) -> NDArray[np.int64]:
-        """The order of the ranks: asked for when equal pairs are looked for, and when the smallest are chosen."""
-        return ascending(self.rank)
-
-    def merged(self) -> Group:
-        """Equal pairs together. They have equal ranks, and others have not, but for an accident of the hash."""
-        order = self.by_rank
-        again = ~_begins(self.rank[order])
-        if not again.any():
-            return self
-        ordered = self.at(order)
-        fresh = _begins(ordered.low, ordered.high, ordered.row)
-        if (again & fresh).any():
-            ordered = self.at(np.lexsort((self.row, self.high, self.low)))
-            fresh = _begins(ordered.low, ordered.high, ordered.row)
-        first = np.flatnonzero(fresh)
-        copies = np.add.reduceat(ordered.copies, first) if len(first) else ordered.copies
-        once = ordered.at(first)
-        return Group(once.low, once.high, once.row, once.rank, once.last, copies, once.values)
-
-
-@dataclass(frozen=True, repr=False)
-class Ranked(Sealed):
-    """Single rows, each with its place in its person's order."""
-
-    low: Words
-    high: Words
-    rank: Words
-    row: Words
-    copy: Words
-    values: NDArray[np.float64]
-
-    def smallest(self, most: int, other: Ranked | None, *, by_rank: NDArray[np.int64] | None = None) -> Ranked:
-        """The first `most` of every person, of these and the others; by_rank : the order of all ranks, if known."""
-        joined = {each.name: getattr(self, each.name) for each in fields(Ranked)}
-        if other is not None:
-            joined = {name: np.concatenate([getattr(other, name), own], axis=-1) for name, own in joined.items()}
-        order = ascending(joined["rank"]) if by_rank is None else by_rank
-        order = order[ascending(joined["low"][order])]
-        low, high, rank = (joined[name][order] for name in ("low", "high", "rank"))
-        start = _begins(low, high)
-        if not (_begins(low, rank) & (_begins(low) | ~start)).all():
-            order = np.lexsort(tuple(joined[name] for name in ("copy", "row", "rank", "high", "low")))
-            start = _begins(joined["low"][order], joined["high"][order])
-        first = np.flatnonzero(start)
-        within = np.arange(len(order)) - np.repeat(first, np.diff(first, append=len(order)))
-        stay = order[within < most]
-        return Ranked(**{name: values[..., stay] for name, values in joined.items()})
-
-    def without(self, low: Words, high: Words) -> Ranked:
-        """All rows but those of the people with these names."""
-        gone = set(zip(low.tolist(), high.tolist(), strict=True))
-        people = zip(self.low.tolist(), self.high.tolist(), strict=True)
-        stay = np.fromiter((who not in gone for who in people), dtype=np.bool_, count=len(self.low))
-        return Ranked(*(getattr(self, each.name)[..., stay] for each in fields(self)))
 
 
 class Strictest(Sealed):
@@ -127,15 +57,14 @@ class Strictest(Sealed):
         none = np.empty(0, dtype=np.uint64)
         self._low, self._high, self._last = none, none, none
 
-    def add(self, group: Group) -> None:
-        here = np.flatnonzero(group.last < OUTSIDE)
-        low, high, last = (
-            np.concatenate([old, new[here]])
-            for old, new in ((self._low, group.low), (self._high, group.high), (self._last, group.last))
-        )
-        order = np.lexsort((last, high, low))
+    def add(self, groups: Sequence[Group]) -> None:
+        here = [(each, np.flatnonzero(each.last < OUTSIDE)) for each in groups]
+        low = np.concatenate([self._low, *(each.low[places] for each, places in here)])
+        high = np.concatenate([self._high, *(each.high[places] for each, places in here)])
+        last = np.concatenate([self._last, *(each.last[places] for each, places in here)])
+        order = ascending(last, high, low)
         low, high, last = low[order], high[order], last[order]
-        fresh = _begins(low, high)
+        fresh = begins(low, high)
         self._low, self._high, self._last = low[fresh], high[fresh], last[fresh]
 
     def gone(self, names: Names) -> tuple[Words, Words]:
@@ -144,96 +73,45 @@ class Strictest(Sealed):
         return self._low[gone], self._high[gone]
 
 
-def ascending(words: Words) -> NDArray[np.int64]:
-    """The stable order of words that are evenly spread, as hashes are: a sort of their first bits, with their places.
-
-    Quicker than argsort. The few neighbours with the same first bits are put in order afterwards.
-    """
-    if (words[1:] >= words[:-1]).all():
-        return np.arange(len(words))
-    last = np.uint64((1 << len(words).bit_length()) - 1)
-    packed = words & ~last | np.arange(len(words), dtype=np.uint64)
-    packed.sort()
-    order = (packed & last).astype(np.int64)
-    sorted_ = words[order]
-    wrong = np.flatnonzero(sorted_[1:] < sorted_[:-1])
-    if len(wrong) > MOST_WRONG:
-        return np.argsort(words, kind="stable")
-    packed |= last
-    for place in wrong:
-        run = slice(*(np.searchsorted(packed, packed[place], side=side) for side in ("left", "right")))
-        order[run] = np.sort(order[run])[np.argsort(words[np.sort(order[run])], kind="stable")]
-    return order
-
-
-def _begins(*columns: Words) -> NDArray[np.bool_]:
-    """Where an entry differs from the one before it; the first one does."""
-    found = np.ones(len(columns[0]), dtype=np.bool_)
-    np.not_equal(columns[0][1:], columns[0][:-1], out=found[1:])
-    for each in columns[1:]:
-        found[1:] |= each[1:] != each[:-1]
-    return found
-
-
-def grouped(units: Callable[[], Iterator[Callable[[], Group]]]) -> Iterator[Group]:
-    """Complete groups, in tables of bounded size: as many passes as that takes, each for a range of first ranks."""
-    low, width = 0, 2**64
-    while low < 2**64:
-        high = min(2**64, low + width)
-        held: list[Group] = []
-        count = 0
-        for group in on_all_cores(lambda unit: unit(), units()):
-            held.append(_between(group, low, high))
-            count += len(held[-1].rank)
-            most = AT_ONCE * 8 // (6 + len(group.values))  # beside its columns, a pair has six numbers
-            while count > most:
-                held = [Group.joined(held).merged()]
-                count = len(held[0].rank)
-                if count > most // 2 and high - low > 1:
-                    high = low + (high - low) // 2
-                    held = [_between(held[0], low, high)]
-                    count = len(held[0].rank)
-                else:
-                    break
-        if held:
-            whole, held = Group.joined(held).merged(), []  # the parts make room
-            yield whole
-        low, width = high, 2 * (high - low)  # a crowded range says nothing about the next
-
-
-def _between(group: Group, low: int, high: int) -> Group:
-    if low == 0 and high == 2**64:
-        return group
-    return group.at(np.flatnonzero((group.rank >= np.uint64(low)) & (group.rank <= np.uint64(high - 1))))
-
-
 def capped(units: Callable[[], Iterator[Callable[[], Group]]], *, most: int, names: Names) -> Ranked | None:
     """The first `most` rows of every person whom their zone's coin keeps; None if there are no rows at all."""
     kept: Ranked | None = None
     zones = Strictest()
-    for group in grouped(units):
-        zones.add(group)
-        once = np.zeros(len(group.rank), dtype=np.uint64)
-        ranked = Ranked(group.low, group.high, group.rank, group.row, once, group.values)
-        kept = ranked.smallest(most, kept, by_rank=group.by_rank if kept is None else None)
-        further = group.copies - 1
-        ends = np.cumsum(further)
-        for start in range(0, int(ends[-1]) if len(ends) else 0, COPIES):
-            number = np.arange(start, min(start + COPIES, int(ends[-1])))
-            pair = np.searchsorted(ends, number, side="right")
-            copy = (number - (ends - further)[pair] + 1).astype(np.uint64)
-            some = group.at(pair)
-            rank = names.ranks(some.low, some.high, some.row, copy)
-            kept = Ranked(some.low, some.high, rank, some.row, copy, some.values).smallest(most, kept)
+
+    def choose(share: tuple[list[Group], Ranked | None]) -> Ranked:
+        return _first_rows(complete(share[0]), share[1], most, names)
+
+    for held in grouped(units):
+        zones.add(held)
+        parts = shares(held)
+        before = [None] * len(parts) if kept is None else cut(kept, len(parts))
+        kept = Ranked.joined(in_order(choose, zip(parts, before, strict=True)))
+        del held, parts, before  # they make room for the next lot
     low, high = zones.gone(names)
     return kept if kept is None or not len(low) else kept.without(low, high)
+
+
+def _first_rows(group: Group, kept: Ranked | None, most: int, names: Names) -> Ranked:
+    """The first `most` rows of every person, of complete groups and of what was kept of others."""
+    once = np.zeros(len(group.rank), dtype=np.uint64)
+    kept = Ranked(group.low, group.high, group.rank, group.row, once, group.values).smallest(most, kept)
+    further = group.copies - 1
+    ends = np.cumsum(further)
+    for start in range(0, int(ends[-1]) if len(ends) else 0, COPIES):
+        number = np.arange(start, min(start + COPIES, int(ends[-1])))
+        pair = np.searchsorted(ends, number, side="right")
+        copy = (number - (ends - further)[pair] + 1).astype(np.uint64)
+        some = group.at(pair)
+        rank = names.ranks(some.low, some.high, some.row, copy)
+        kept = Ranked(some.low, some.high, rank, some.row, copy, some.values).smallest(most, kept)
+    return kept
 
 
 def read_groups(
     table: Table, domain: Domain, person: str, names: Names, *, coins: Coins | None = None, whole: bool = False
 ) -> Iterator[Callable[[], Group]]:
-    """The table's pieces as groups, without rows that have no id; with `whole`, all rows of a person are one group and
-    no values are kept."""
+    """The table's pieces as groups, by the first bytes of names, without rows that have no id; with `whole`, all rows
+    of a person are one group and no values are kept."""
 
     def read(piece: Any) -> Group:
         values, ids = piece()
@@ -243,12 +121,13 @@ def read_groups(
         low, high = names.people(ids)
         none, once = np.zeros(len(low), dtype=np.uint64), np.ones(len(low), dtype=np.int64)
         last = np.full(len(low), OUTSIDE)
+        order = np.argsort(first_byte(low), kind="stable")
         if whole:
-            return Group(low, high, none, low, last, once, values[:0])
+            return Group(low, high, none, low, last, once, values[:0]).at(order)
         block = to_block(values, domain)
         row = names.rows(block)
         last = last if coins is None else coins.last_words(block.rows)
-        return Group(low, high, row, names.ranks(low, high, row, none), last, once, values)
+        return Group(low, high, row, names.ranks(low, high, row, none), last, once, values).at(order)
 
     for piece in table.pieces_with_ids(domain.columns, person):
         yield partial(read, piece)
@@ -319,8 +198,9 @@ class PeopleCount(RowEngine):
             return super().total(query)
         counts = np.zeros(query.size, dtype=np.int64)
         units = partial(read_groups, self._table, self._domain, self._person, self._names, whole=True)
-        for group in grouped(units):
-            counts += query.tally(group.copies)
+        for held in grouped(units):
+            for group in on_all_cores(complete, shares(held)):
+                counts += query.tally(group.copies)
         self._table.check_unchanged()
         return counts
 
