@@ -54,8 +54,7 @@ MUTANTS = (
         "the mean distance is told in minutes, between ends in metres",
         "published.coreset.compare:_way",
         {"_or_none(value * each)": "_or_none(value * each if end == name else value)"},
-        killer="unit/published/test_coreset_sites.py"
-        "::test_minutes_are_metres_at_the_stated_speed_with_their_interval",
+        killer="unit/published/test_coreset_sites.py::test_minutes_are_metres_at_the_stated_speed_with_their_interval",
     ),
     mutant(
         "joint-read-as-single",
