@@ -490,8 +490,8 @@ def aaai21_literal() -> str:
     picks = 64 * len(cover_of(unit_box(5), size=50_000, growth=1.0, k=64).sides)
     return (
         f"A row is covered by about {geometric_mean(steps):.1f} times as many grid points with each dimension. A "
-        f"literal program, which enumerates rows and offsets for every pick, would touch 50,000 x {rows[5]['covering']:,} "
-        f"points {picks:,} times at k = 64: {ten_to(50_000 * rows[5]['covering'] * picks, digits=1)}."
+        "literal program, which enumerates rows and offsets for every pick, would touch "
+        f"50,000 x {rows[5]['covering']:,} points {picks:,} times at k = 64: {ten_to(50_000 * rows[5]['covering'] * picks, digits=1)}."
     )
 
 
