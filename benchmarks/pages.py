@@ -487,11 +487,11 @@ def aaai21_literal() -> str:
     """What a program would touch that enumerates rows and offsets anew for every pick."""
     rows = {row["dimensions"]: row for row in results("aaai21/results.json")["figures"]["growth"] if row["growth"] == 1}
     steps = [rows[d + 1]["covering"] / rows[d]["covering"] for d in sorted(rows) if d + 1 in rows]
-    picks = 64 * len(cover_of(unit_box(5), size=50_000, growth=1.0, k=64).sides)
+    many, picks = rows[5]["covering"], 64 * len(cover_of(unit_box(5), size=50_000, growth=1.0, k=64).sides)
     return (
         f"A row is covered by about {geometric_mean(steps):.1f} times as many grid points with each dimension. A "
-        "literal program, which enumerates rows and offsets for every pick, would touch "
-        f"50,000 x {rows[5]['covering']:,} points {picks:,} times at k = 64: {ten_to(50_000 * rows[5]['covering'] * picks, digits=1)}."
+        f"literal program, which enumerates rows and offsets for every pick, would touch 50,000 x {many:,} points "
+        f"{picks:,} times at k = 64: {ten_to(50_000 * many * picks, digits=1)}."
     )
 
 
