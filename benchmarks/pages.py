@@ -9,6 +9,7 @@ result files or of public formulas. tests/unit/test_pages.py fills the pages aga
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import re
@@ -65,6 +66,11 @@ def wrapped(line: str) -> str:
 
 def results(name: str) -> Any:
     return json.loads((RESULTS / name).read_text(encoding="utf-8"))
+
+
+def sheet(name: str) -> list[dict[str, str]]:
+    with (RESULTS / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def percent(share: float) -> str:
@@ -495,6 +501,37 @@ def aaai21_literal() -> str:
     )
 
 
+def lloyd_forms() -> str:
+    """NICV of the forms of lloyd over that of the printed one, by set."""
+    kept = sheet("lloyd/forms.csv")
+    forms = [("even", "gaussian"), ("increasing", "laplace"), ("increasing", "gaussian")]
+    rows = []
+    for name in dict.fromkeys(row["set"] for row in kept):
+        own = {
+            (row["shares"], row["noise"], row["epsilon"]): row["times_printed"] for row in kept if row["set"] == name
+        }
+        levels = list(dict.fromkeys(level for *_, level in own))
+        rows.append([name, *("; ".join(own[*form, level] for level in levels) for form in forms)])
+    heads = [f"{shares} shares, {noise} noise" for shares, noise in forms]
+    return markdown_table([f"NICV over the printed form's, ε = {'; '.join(levels)}", *heads], rows)
+
+
+def hybrid_rule() -> str:
+    """How far each way of hybrid is above the better of never and always making the round, on public sets."""
+    kept = [row for row in sheet("hybrid/rule.csv") if row["rows"] != "made up"]
+    rows = []
+    for way, words in (
+        ("expected", "Covey's rule"),
+        ("printed", "inequality (15)"),
+        ("always", "always"),
+        ("never", "never"),
+    ):
+        above = [float(row[way]) / min(float(row["never"]), float(row["always"])) for row in kept]
+        rows.append([words, f"{geometric_mean(above):.3f}", f"{max(above):.2f}"])
+    sets = len({row["set"] for row in kept})
+    return markdown_table([f"NICV over the better way's, {sets} public sets", "geometric mean", "worst"], rows)
+
+
 def ten_to(value: float, *, digits: int = 2) -> str:
     """1.8·10^8"""
     number, power = f"{value:.{digits - 1}e}".split("e")
@@ -634,6 +671,8 @@ VIEWS: dict[str, Callable[[], str]] = {
     "ipsn17-runs": ipsn17_runs,
     "amplification": amplification,
     "thinned": thinned,
+    "lloyd-forms": lloyd_forms,
+    "hybrid-rule": hybrid_rule,
     "blocki21-runs": blocki21_runs,
     "aaai21-flat": aaai21_flat,
     "aaai21-literal": aaai21_literal,
