@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import math
 import re
 from pathlib import Path
@@ -103,6 +104,11 @@ def test_prose_on_su16_holds_choices_and_no_results():
 )
 def test_numbers_of_formulas_in_sentences_are_those_of_the_formulas(name, words, value):
     assert words.format(value) in " ".join(text(name).split())
+
+
+def test_how_long_the_attacks_take_is_what_they_took():
+    about = json.loads(text("docs/audit/results.json"))["about"]
+    assert f"the attacks alone {about['seconds_of_work'] / 2 / 60:.0f} minutes" in text("CONTRIBUTING.md")  # two cores
 
 
 DRAWN = {  # what the demo, a release, answers to questions, a page and the studio look like, and how to choose
