@@ -489,6 +489,15 @@ def aaai21_flat() -> str:
     )
 
 
+def aaai21_measured() -> str:
+    """Which commit measured what, and when."""
+    found: dict[str, list[str]] = {}
+    for row in results("aaai21/results.json")["figures"]["figure1"]:
+        found.setdefault(row["measured"], []).append(row["algorithm"])
+    rows = [[*when.split(maxsplit=1), "; ".join(dict.fromkeys(names))] for when, names in sorted(found.items())]
+    return markdown_table(["day", "commit", "what"], rows)
+
+
 def aaai21_literal() -> str:
     """What a program would touch that enumerates rows and offsets anew for every pick."""
     rows = {row["dimensions"]: row for row in results("aaai21/results.json")["figures"]["growth"] if row["growth"] == 1}
@@ -675,6 +684,7 @@ VIEWS: dict[str, Callable[[], str]] = {
     "hybrid-rule": hybrid_rule,
     "blocki21-runs": blocki21_runs,
     "aaai21-flat": aaai21_flat,
+    "aaai21-measured": aaai21_measured,
     "aaai21-literal": aaai21_literal,
     **{f"{paper}-work": took(paper) for paper in ("aaai21", "blocki21")},
     **{name: of_su16(view) for name, view in su16.VIEWS.items()},
