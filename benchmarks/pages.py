@@ -9,20 +9,31 @@ result files or of public formulas. tests/unit/test_pages.py fills the pages aga
 
 from __future__ import annotations
 
+import csv
 import json
+import math
 import re
 import textwrap
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import click
 
+from covey.algorithms.kit import after_size
+from covey.algorithms.max_cover import cover_of, reach_of, share_out
 from covey.bench.harness import markdown_table
 from covey.bench.peers.figures import PEERS, PUBLISHED, VERSIONS
 from covey.bench.su16 import page as su16
 from covey.bench.utility.report import geometric_mean
+from covey.bench.workload import unit_box
+from covey.budget.accounting.amplify import Cost, inner_cost
 from covey.files import write_whole
+from covey.noise.cover import printed_cost
+from covey.public import Neighbours
+from covey.queries.cover import Cover
+from covey.text import plain
 from covey.theory.group import group_privacy
 
 ROOT = Path(__file__).parents[1]
@@ -55,6 +66,11 @@ def wrapped(line: str) -> str:
 
 def results(name: str) -> Any:
     return json.loads((RESULTS / name).read_text(encoding="utf-8"))
+
+
+def sheet(name: str) -> list[dict[str, str]]:
+    with (RESULTS / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def percent(share: float) -> str:
@@ -307,7 +323,11 @@ def samples() -> str:
 
 def growth() -> str:
     powers = [f"n^{work(f'{name}: growth from 100,000 to 100,000,000 rows')['value']:.2f}" for name in ("auto", "grid")]
-    return f"Time grows like {powers[0]} (`auto`) and {powers[1]} (`grid`) from 10^5 to 10^8 rows in memory."
+    load = results("speed.json")["load_average_before"]
+    return (
+        f"Time grows like {powers[0]} (`auto`) and {powers[1]} (`grid`) from 10^5 to 10^8 rows in memory (other work "
+        f"on the machine: a load of {load:.1f} on {results('speed.json')['cores']} cores)."
+    )
 
 
 def parts() -> str:
@@ -435,6 +455,119 @@ def group_sentence() -> str:
     )
 
 
+def amplification() -> str:
+    """What an inner epsilon a sample allows, for one of 1 in all."""
+    rows = []
+    for rate in ("0.5", "0.1", "0.01", "0.001"):
+        inner = float(inner_cost(Cost(Fraction(1), Fraction(0)), rate=Fraction(rate)).epsilon)
+        times = 1 / (float(rate) * inner)
+        rows.append([rate, f"{inner:.2f}", f"{times:.2g}" if times < 100 else f"{times:.0f}"])
+    return markdown_table(["rate", "inner ε, if the whole is ε = 1", "noise is as for all rows at ε = 1, times"], rows)
+
+
+def thinned() -> str:
+    """What rows of a zone of 0.1, thinned at home for releases of 1, are promised by releases of other sums."""
+    rate = math.expm1(0.1) / math.expm1(1)
+    sums = (0.5, 1.0, 2.0, 5.0)
+    told = [plain(math.log1p(rate * math.expm1(each)) - 1e-12, up=True) for each in sums]
+    head = ["ε_zone 0.1, thinned for ε = 1", f"E = {sums[0]:g}", *(f"{each:g}" for each in sums[1:])]
+    return markdown_table(head, [["a row in the zone", *told], ["any other row", *(f"{each:g}" for each in sums)]])
+
+
+def aaai21_flat() -> str:
+    """How many rows a grid point needs to be found, at epsilon = 1, by the formulas of the picks."""
+    n, domain = 50_000, unit_box(5)
+    left, delta = after_size(Fraction(1), Neighbours.ADD_REMOVE), Fraction(n**-1.5)
+    stated, exact = (
+        share_out(left, delta, k=64, domain=unit_box(100), averages="sums", final_round=True, bound=bound).picks
+        for bound in ("stated", "exact")
+    )
+    points = [
+        Cover(domain, (round(radius / math.sqrt(5) * domain.limit),), reach_of(5, 1.0), 1).points(0)
+        for radius in (0.1, 0.4)
+    ]
+    need = [math.log(many) / float(stated.rate) for many in points]
+    printed = float(stated.event().epsilon) / (printed_cost(Fraction(1), stated.delta))  # linear in its epsilon
+    return (
+        f"At ε = 1 the picks get {float(stated.event().epsilon):.2g}, δ_E is {ten_to(float(stated.delta))}, and so "
+        f"ε_E/2 is {float(stated.rate):.3g}: on the grid of radius 0.1 ({ten_to(points[0])} points in five dimensions) "
+        f"a point needs about {round(need[0], -1):,.0f} rows, on that of radius 0.4 still {round(need[1], -1):,.0f}. "
+        f"With the printed bound the picks would need {float(stated.epsilon) / printed:.1f} times as many rows; with "
+        f'`bound="exact"` about {float(stated.rate / exact.rate):.1f} times.'
+    )
+
+
+def aaai21_measured() -> str:
+    """Which commit measured what, and when."""
+    found: dict[str, list[str]] = {}
+    for row in results("aaai21/results.json")["figures"]["figure1"]:
+        found.setdefault(row["measured"], []).append(row["algorithm"])
+    rows = [[*when.split(maxsplit=1), "; ".join(dict.fromkeys(names))] for when, names in sorted(found.items())]
+    return markdown_table(["day", "commit", "what"], rows)
+
+
+def aaai21_literal() -> str:
+    """What a program would touch that enumerates rows and offsets anew for every pick."""
+    rows = {row["dimensions"]: row for row in results("aaai21/results.json")["figures"]["growth"] if row["growth"] == 1}
+    steps = [rows[d + 1]["covering"] / rows[d]["covering"] for d in sorted(rows) if d + 1 in rows]
+    many, picks = rows[5]["covering"], 64 * len(cover_of(unit_box(5), size=50_000, growth=1.0, k=64).sides)
+    return (
+        f"A row is covered by about {geometric_mean(steps):.1f} times as many grid points with each dimension. A "
+        f"literal program, which enumerates rows and offsets for every pick, would touch 50,000 x {many:,} points "
+        f"{picks:,} times at k = 64: {ten_to(50_000 * many * picks, digits=1)}."
+    )
+
+
+def lloyd_forms() -> str:
+    """NICV of the forms of lloyd over that of the printed one, by set."""
+    kept = sheet("lloyd/forms.csv")
+    forms = [("even", "gaussian"), ("increasing", "laplace"), ("increasing", "gaussian")]
+    rows = []
+    for name in dict.fromkeys(row["set"] for row in kept):
+        own = {
+            (row["shares"], row["noise"], row["epsilon"]): row["times_printed"] for row in kept if row["set"] == name
+        }
+        levels = list(dict.fromkeys(level for *_, level in own))
+        rows.append([name, *("; ".join(own[*form, level] for level in levels) for form in forms)])
+    heads = [f"{shares} shares, {noise} noise" for shares, noise in forms]
+    return markdown_table([f"NICV over the printed form's, ε = {'; '.join(levels)}", *heads], rows)
+
+
+def hybrid_rule() -> str:
+    """How far each way of hybrid is above the better of never and always making the round, on public sets."""
+    kept = [row for row in sheet("hybrid/rule.csv") if row["rows"] != "made up"]
+    rows = []
+    for way, words in (
+        ("expected", "Covey's rule"),
+        ("printed", "inequality (15)"),
+        ("always", "always"),
+        ("never", "never"),
+    ):
+        above = [float(row[way]) / min(float(row["never"]), float(row["always"])) for row in kept]
+        rows.append([words, f"{geometric_mean(above):.3f}", f"{max(above):.2f}"])
+    sets = len({row["set"] for row in kept})
+    return markdown_table([f"NICV over the better way's, {sets} public sets", "geometric mean", "worst"], rows)
+
+
+def ten_to(value: float, *, digits: int = 2) -> str:
+    """1.8·10^8"""
+    number, power = f"{value:.{digits - 1}e}".split("e")
+    return f"{number}·10^{int(power)}"
+
+
+def took(paper: str) -> Callable[[], str]:
+    def words() -> str:
+        minutes = results(f"{paper}/results.json")["machine"]["seconds_of_work"] / 60
+        return f"All of it took {minutes:.0f} minutes of busy cores; the quick version takes under a minute."
+
+    return words
+
+
+def blocki21_runs() -> str:
+    kept = results("blocki21/results.json")["settings"]
+    return f"k-means and k-median at ε = {kept['epsilon']:g}, {kept['runs']} runs of each cell, of {kept['n']:,} rows."
+
+
 def of_su16(view: Callable[[Any], str]) -> Callable[[], str]:
     return lambda: view(results("su16/results.json"))
 
@@ -554,6 +687,15 @@ VIEWS: dict[str, Callable[[], str]] = {
     "group": group,
     "group-sentence": group_sentence,
     "ipsn17-runs": ipsn17_runs,
+    "amplification": amplification,
+    "thinned": thinned,
+    "lloyd-forms": lloyd_forms,
+    "hybrid-rule": hybrid_rule,
+    "blocki21-runs": blocki21_runs,
+    "aaai21-flat": aaai21_flat,
+    "aaai21-measured": aaai21_measured,
+    "aaai21-literal": aaai21_literal,
+    **{f"{paper}-work": took(paper) for paper in ("aaai21", "blocki21")},
     **{name: of_su16(view) for name, view in su16.VIEWS.items()},
 }
 

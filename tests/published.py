@@ -256,7 +256,7 @@ def commands(town: Town, folder: Path) -> Fields:
             printed("export", "r.json", "--to", "html", "--out", "e.html"),
             printed("fit", "trips.csv", "--epsilon", "1", "--bounds", "lon=-80:-79,lat=40.7:40.9", "-k", "2"),
         ]
-        answers = printed("query", "c.json", "-k", "2", "--centers", "sites.csv", "--json")
+        answers = printed("query", "c.json", "-k", "2", "--centers", "sites.csv", "--speed", "30", "--json")
         documents = [printed("fit", *usual, "-k", "3", "--json"), Path("r.json").read_text()]
         return joined(
             *(of_text("Printed", each) for each in told),

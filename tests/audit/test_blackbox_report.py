@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -178,3 +179,16 @@ def test_a_wrong_option_is_refused_before_anything_runs(arguments, words):
     done = audit(*arguments)
     assert done.exit_code != 0
     assert words in done.output + str(done.exception)
+
+
+def test_the_page_of_the_documents_is_what_its_results_say():
+    """Its table and the sizes of its run; the rest of the page is on how to read them."""
+    folder = Path(__file__).parents[2] / "docs" / "audit"
+    kept, text = json.loads((folder / "results.json").read_text()), (folder / "README.md").read_text()
+    done = [
+        (Cell("mechanism" if "name" in each else "fit" if "lower" in each else each["kind"], each, each["label"]), each)
+        for each in kept["cells"]
+    ]
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert rows[2:] == [f"| {' | '.join(line.cells())} |" for line in lines(done)]
+    assert " ".join(report._sizes(kept["about"]).split()) in " ".join(text.split())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import math
 import re
 from pathlib import Path
 
@@ -18,13 +20,13 @@ SPEC.loader.exec_module(pages)
 NAMES = [page.relative_to(ROOT).as_posix() for page in pages.pages()]
 NUMBER = r"[*`<>~±+ ]*-?[\d.,]*\d[\d.,·^-]*( ?(%|s|ms|GiB|MiB|MB|KiB|x|times|min|h|hours|minutes|rows))?( ± [\d.]+)?\**"
 
+RATE = math.expm1(0.1) / math.expm1(1)  # of a zone of 0.1 in a release of 1
+
 DEFINITIONS = {  # tables whose numbers are choices, formulas or facts about a file, by page and heading
     ("docs/guide/accuracy.md", "The sets"),
     ("docs/guide/auto.md", "The budget"),
     ("docs/guide/choosing.md", "ε: how much one person can be noticed"),
     ("docs/guide/people.md", "How many rows should count?"),
-    ("docs/guide/sampling.md", "What it costs, and what it buys"),
-    ("docs/guide/zones.md", "Zones that a person sets for themselves"),
     ("docs/guide/slider.md", "The slider: all privacy levels for the price of one"),
     ("docs/papers/aaai21.md", "Nguyen, Chaturvedi and Xu 2021, redone"),
     ("docs/papers/blocki21.md", "Blocki, Grigorescu and Mukherjee 2021, measured"),
@@ -84,6 +86,29 @@ def test_prose_on_su16_holds_choices_and_no_results():
     chosen = {"4%", "0.1", "0.7", "0.225"}  # for the number of rows; of figures 7 and 5; rho
     assert set(re.findall(r"\d+\.\d+|\d+%", prose)) == chosen
     assert not re.search(r"\d (times|minutes|seconds|of \d+ (cells|sets))", prose)
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "value"),
+    [
+        ("docs/guide/sampling.md", "on one sample of 1% cost {:.3f}", math.log1p(0.01 * math.expm1(5))),
+        ("docs/guide/sampling.md", "ten times the amplified {:.2g}", math.log1p(0.01 * math.expm1(0.5))),
+        ("docs/guide/zones.md", "cost such a row {:.2f}, not 0.2", math.log1p(RATE * math.expm1(2)) + 0.005),
+        ("docs/guide/pitfalls.md", "ten of them come to {:.2f}", math.log1p(RATE * math.expm1(10))),
+        ("docs/guide/choosing.md", "| 0.1 | {:.2f} |", math.exp(0.1)),
+        ("docs/guide/choosing.md", "| 0.5 | {:.2f} |", math.exp(0.5)),
+        ("docs/guide/choosing.md", "| 1 | {:.1f} |", math.exp(1)),
+        ("docs/guide/choosing.md", "| 3 | {:.0f} |", math.exp(3)),
+        ("PRIVACY.md", "surer than {:.1f} in 100", math.ceil(1000 / (1 + math.exp(-1))) / 10),
+    ],
+)
+def test_numbers_of_formulas_in_sentences_are_those_of_the_formulas(name, words, value):
+    assert words.format(value) in " ".join(text(name).split())
+
+
+def test_how_long_the_attacks_take_is_what_they_took():
+    about = json.loads(text("docs/audit/results.json"))["about"]
+    assert f"the attacks alone {about['seconds_of_work'] / 2 / 60:.0f} minutes" in text("CONTRIBUTING.md")  # two cores
 
 
 DRAWN = {  # what the demo, a release, answers to questions, a page and the studio look like, and how to choose

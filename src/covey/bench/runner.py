@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import time
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -176,6 +178,17 @@ def attempt(task: Task, work: Callable[[Task], Answer]) -> tuple[Answer | None, 
         return None, error
     except Exception as error:
         return None, "".join(traceback.format_exception(error))
+
+
+@lru_cache(maxsize=1)
+def code() -> str:
+    """The day, and the commit of the code that measures, where it is known."""
+    ask = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty", "--exclude=*"]
+    try:
+        commit = subprocess.run(ask, check=True, capture_output=True, text=True).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        commit = "unknown"
+    return f"{time.strftime('%Y-%m-%d')} {commit}"
 
 
 def _estimate(left: Sequence[Task], tasks: Sequence[Task], store: Store) -> float:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from covey.cli.answers import answers, show_answers, way_of
 from covey.cli.choose import choose
 from covey.cli.data import takes_data
 from covey.cli.fit import check_picture, check_shared, make_release, publish, save, save_json
@@ -15,11 +15,10 @@ from covey.cli.options import Shared, check_outputs, forced, promise_options, re
 from covey.errors import ParameterError
 from covey.files import File
 from covey.published.show import show_release
-from covey.text import how_many, in_commands, paragraph, printable, show_table
+from covey.text import how_many, in_commands, paragraph, printable
 
 if TYPE_CHECKING:
     from covey.public import Ball, Box
-    from covey.published.coreset.compare import Alternative
     from covey.published.coreset.coreset import Coreset
     from covey.published.release import Release
 
@@ -121,6 +120,7 @@ def show_coreset(points: Coreset, release: Release | None = None) -> None:
 @click.option("--forbidden", metavar="FILE", help="GeoJSON region that no site may lie in.")
 @click.option("--candidates", metavar="FILE", help="With -k: the places to choose from; files as for --centers.")
 @click.option("--fixed", metavar="FILE", help="With -k: places that stand already, and count among the K.")
+@click.option("--speed", type=float, metavar="KM/H", help="On a map: tell distances in minutes too, at this speed.")
 @click.option("--lon", metavar="NAME", help="The column that is the longitude.")
 @click.option("--lat", metavar="NAME", help="The column that is the latitude.")
 @click.option("--out", metavar="FILE", help="With -k: write the centres here, as a release.")
@@ -141,6 +141,7 @@ def query(
     forbidden: str | None,
     candidates: str | None,
     fixed: str | None,
+    speed: float | None,
     lon: str | None,
     lat: str | None,
     out: str | None,
@@ -157,11 +158,11 @@ def query(
     Examples:
       covey query coreset.parquet --centers sites.csv --allowed city.geojson --forbidden parks.geojson
       covey query coreset.parquet -k 5 --out release.json --geojson centres.geojson --plot map.png
-      covey query coreset.parquet -k 3 --fixed depots.csv --forbidden parks.geojson
+      covey query coreset.parquet -k 3 --fixed depots.csv --forbidden parks.geojson --speed 30
       covey query coreset.parquet --k-range 2:20 --plot elbow.png
     """
     if k_range is not None:
-        others = {"--centers": centers, "-k": k, "--out": out, "--geojson": geojson, "--fixed": fixed}
+        others = {"--centers": centers, "-k": k, "--out": out, "--geojson": geojson, "--fixed": fixed, "--speed": speed}
         how: Any = {"plot": plot, "force": force, "allow_seeded": allow_seeded, "as_json": as_json}
         choose(file, k_range, objective, others=others, **how)
         return
@@ -183,6 +184,8 @@ def query(
     from covey.published.export import plane_of
 
     points = Coreset.load(file)
+    unit = points.unit(lon, lat)
+    unit.at(speed)  # or a refusal, before anything is searched
     if outputs and points.certificate.seeded and not allow_seeded:
         raise click.UsageError(
             f"{next(iter(outputs))}: the coreset was made with a seed and is not private; --allow-seeded writes the "
@@ -203,17 +206,19 @@ def query(
         find = points.kmeans if chosen == "k-means" else points.kmedian
         found = find(k, candidates=listed, **regions)
         sets |= {f"found by {chosen}": found.centres} | ({} if stands is None else {"fixed alone": stands})
-    rows = points.compare(sets, objective=chosen, **regions)
+    rows = points.compare(sets, objective=chosen, speed=speed, **regions)
     if found is not None:
         save_centres(found, out=out, geojson=geojson, plot=plot, lon=lon, lat=lat)
     if as_json:
-        click.echo(json.dumps(answers(points, chosen, rows, found), indent=2))
+        click.echo(json.dumps(answers(points, chosen, rows, found, speed), indent=2))
         return
     if found is not None:
         show_release(found, scaled=scaled)
     if found is None or len(sets) > 1:  # what was found tells its own distance: alone, there is nothing to compare
-        sizes, metres = {name: len(each) for name, each in sets.items()}, points.unit(lon, lat).metres
-        show_answers(points, chosen, rows, sizes=sizes, metres=metres, scaled=scaled)
+        sizes = {name: len(each) for name, each in sets.items()}
+        show_answers(points, chosen, rows, sizes=sizes, metres=unit.metres, speed=speed, scaled=scaled)
+    elif speed is not None:
+        click.echo(way_of(found, rows[0], speed))
     if found is None:
         click.echo(f"\n{paragraph(points.certificate.statement)}")
     if outputs:
@@ -232,113 +237,3 @@ def save_centres(
     for path, kind in ((geojson, "geojson"), (plot, "png")):
         if path is not None:
             write_whole(path, contents(found, kind, name="", lon=lon, lat=lat))
-
-
-def answers(points: Coreset, objective: str, rows: list[Alternative], found: Release | None) -> dict[str, Any]:
-    """The answers as plain data."""
-    from dataclasses import asdict
-
-    return {
-        "objective": objective,
-        "points": len(points),
-        "rows_noisy": points.total,
-        "alternatives": [asdict(row) for row in rows],
-        "release": None if found is None else json.loads(found.to_json()),
-        "epsilon": points.certificate.epsilon,
-        "delta": points.certificate.delta,
-        "statement": points.certificate.statement,
-    }
-
-
-def show_answers(
-    points: Coreset, objective: str, rows: list[Alternative], *, sizes: dict[str, int], metres: bool, scaled: bool
-) -> None:
-    """How far rows are from each set of centres, the best first; what noise keeps from being told, or told apart.
-
-    scaled : what they cost too, as it is measured.
-    """
-    total, limited = points.total, any(not row.admissible for row in rows)
-    square = objective == "k-means" and not metres
-    columns: dict[str, Sequence[object]] = {
-        "centres": [row.name for row in rows],
-        "sites": [sizes[row.name] for row in rows],
-        f"{'root mean square' if square else 'mean'} distance (noisy)": [distance(row, metres=metres) for row in rows],
-        "cost above the best": [above_the_best(row, None if scaled else rows[0].cost) for row in rows],
-    }
-    if scaled:
-        columns[f"{objective} cost (noisy)"] = [told_cost(row) for row in rows]
-        columns["of a row (noisy)"] = [
-            f"{row.cost / total:.5g}" if total > 0 and is_told(row.why) else "" for row in rows
-        ]
-    right = range(1, len(columns))
-    if limited:
-        columns["admissible"] = [f"no: {row.reason}" if row.reason else "yes" for row in rows]
-    show_table(list(columns), list(zip(*columns.values(), strict=True)), right=right)
-    if told := remarks(objective if scaled else None, rows):
-        click.echo(f"\n{paragraph(' '.join(told))}")
-    click.echo(f"\n{units(points, metres=metres, scaled=scaled)}")
-
-
-def units(points: Coreset, *, metres: bool, scaled: bool) -> str:
-    """What distances and costs are told in."""
-    if not scaled:
-        return f"Distances are {'straight over the map' if metres else 'in the units of the data'}."
-    ball = points.certificate.domain["type"] == "ball"
-    unit = "radius of the domain" if ball else "half-width of each column's range"
-    return f"The unit of costs is the {unit}: columns are scaled to [-1, 1], as in the fit."
-
-
-def is_told(why: str | None) -> bool:
-    """Whether a number is shown: not where noise hides it. One whose error nobody knows is, with that remark."""
-    from covey.published.coreset.answers import UNKNOWN
-
-    return why in (None, UNKNOWN)
-
-
-def told_cost(row: Alternative) -> str:
-    from covey.published.sentences import amount
-
-    if row.low is None or row.high is None:
-        return f"{amount(row.cost)} (error unknown)" if is_told(row.why) else "cannot be told"
-    return f"{amount(row.cost)} ({amount(row.low)} to {amount(row.high)})"
-
-
-def distance(row: Alternative, *, metres: bool) -> str:
-    from covey.published.sentences import way_words
-
-    if row.way is None or not is_told(row.way_why):
-        return "cannot be told"
-    if row.way_low is None or row.way_high is None:
-        return f"{way_words(row.way, metres=metres)} (error unknown)"
-    return way_words(row.way, row.way_low, row.way_high, metres=metres)
-
-
-def above_the_best(row: Alternative, best: float | None) -> str:
-    """By how much a set costs more than the best one; best : what that costs, for a share of it."""
-    from covey.published.sentences import amount
-
-    def told(value: float) -> str:
-        return amount(value) if best is None or best <= 0 else f"{amount(float(f'{100 * value / best:.3g}'))}%"
-
-    if row.difference is None or row.tied:
-        return "cannot be told apart" if row.tied else ""
-    if row.difference_low is None or row.difference_high is None:
-        return told(row.difference) if is_told(row.why) else "cannot be told"
-    return f"{told(row.difference)} ({told(row.difference_low)} to {told(row.difference_high)})"
-
-
-def remarks(objective: str | None, rows: list[Alternative]) -> list[str]:
-    """What intervals mean, and why some are missing: of costs, where these are told, or of distances alone."""
-    from covey.post.errors.quantiles import LEVEL
-    from covey.published.sentences import cost_untold, often
-
-    whys = dict.fromkeys(row.way_why if objective is None else row.why for row in rows)
-    what = "How far rows are" if objective is None else f"The {objective} cost"
-    lines = [cost_untold(what, why) for why in whys if why is not None]
-    if any(row.low is not None or row.tied is not None for row in rows):
-        lines.append(
-            f"Each interval holds {often(LEVEL)}. Noise moves all costs alike: differences are known better than "
-            "costs, and two costs whose difference may be 0 cannot be told apart. Centres that were found on this "
-            "coreset look a little better than they are."
-        )
-    return lines

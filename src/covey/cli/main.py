@@ -55,7 +55,7 @@ OPTIONS = {  # what the command line calls the parameters of the library
             *("epsilon", "delta", "bounds", "algorithm", "method", "objective", "neighbours", "dataset"),
             *("lon", "lat", "plot", "sample", "person", "zones", "engine", "key", "centers", "n"),
             *("basemap", "port", "host", "error", "extent", "allowed", "forbidden", "candidates", "fixed", "to"),
-            *("against", "within", "clip"),
+            *("against", "within", "clip", "speed"),
             *("missing", "scale", "format", "delimiter", "decimal", "encoding", "sheet", "geometry", "system"),
         )
     },

@@ -179,9 +179,9 @@ def distance_words(release: Release) -> str | None:
     return f"A row is {far}; {often(release.errors.level)}) from its centre {how}{where}."
 
 
-def way_words(far: float, low: float | None = None, high: float | None = None, *, metres: bool) -> str:
-    """A mean distance with its interval: 1.320 km (1.284 to 1.356)."""
-    size, name = (1.0, "") if not metres else (1000.0, " km") if far >= 1000 else (1.0, " m")
+def way_words(far: float, low: float | None = None, high: float | None = None, *, metres: bool, name: str = "") -> str:
+    """A mean distance with its interval: 1.320 km (1.284 to 1.356). name : of a unit that is not metres."""
+    size, name = (1.0, name) if not metres else (1000.0, " km") if far >= 1000 else (1.0, " m")
 
     def told(value: float) -> str:
         least = abs(far / size)  # all to the digits of the estimate

@@ -6,11 +6,13 @@ A cost is a sum over rows with columns scaled by the bounds: right for comparing
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from covey.checks import positive
+from covey.errors import ParameterError
 from covey.geo.geojson import metres_of_half
 from covey.post.distances import Objective, nearest, squares_to_nearest
 from covey.post.errors.boxes import CountedBoxes
@@ -18,6 +20,7 @@ from covey.post.errors.costs import Cost, Pay, mean_interval
 from covey.post.errors.mixture import Places
 
 Floats = NDArray[np.float64]
+METRES_IN_A_MINUTE = 1000 / 60  # at 1 km/h
 METRES, MEAN, ROOT = KINDS = ("mean_m", "mean", "rms")  # the mean in metres; elsewhere it, or the root mean square
 
 
@@ -48,6 +51,16 @@ class Unit:
         metres = metres_of_half(columns, middle, np.multiply(unit, reach), lon, lat)
         widths = np.asarray(unit, dtype=np.float64) if metres is None else metres / np.asarray(reach)
         return cls(float(widths.max()), widths / widths.max(), metres is not None)
+
+    def at(self, speed: float | None) -> Unit:
+        """Minutes straight over the map at so many km/h, a public number that whoever asks states; None : as it is."""
+        if speed is None:
+            return self
+        if not self.metres:
+            raise ParameterError(
+                "speed", "needs a map: two columns in degrees, named like lon and lat or by lon= and lat="
+            )
+        return replace(self, size=self.size / (positive("speed", speed) * METRES_IN_A_MINUTE))
 
     def kind(self, objective: str) -> str:
         """The distance that is told for an objective."""

@@ -50,6 +50,20 @@ MUTANTS = (
         killer=ERRORS + "test_mean_interval.py::test_intervals_of_a_mean_hold_nine_times_in_ten",
     ),
     mutant(
+        "noise-of-a-net-as-printed",
+        "the bound on private nets counts a dth of their noise, as the paper prints it",
+        "theory.nets:bicriteria_ceiling",
+        {"away = d * math.log": "away = math.log"},
+        killer="unit/theory/test_nets.py::test_the_centres_of_all_nets",
+    ),
+    mutant(
+        "minutes-with-the-interval-of-metres",
+        "the mean distance is told in minutes, between ends in metres",
+        "published.coreset.compare:_way",
+        {"_or_none(value * each)": "_or_none(value * each if end == name else value)"},
+        killer="unit/published/test_coreset_sites.py::test_minutes_are_metres_at_the_stated_speed_with_their_interval",
+    ),
+    mutant(
         "joint-read-as-single",
         "intervals that are said to hold all at once are those that hold one by one",
         "post.errors.sizes:Sizes.joint",

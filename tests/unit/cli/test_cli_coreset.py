@@ -275,6 +275,27 @@ def test_two_depots_and_where_the_third_goes(covey, limits, objective):
     assert "no: " not in done.out  # what stands may stand
 
 
+def test_before_and_after_in_minutes_at_a_speed(covey, limits):
+    asked = ("query", "coreset.parquet", "-k", 3, "--fixed", "depots.csv", "--speed", 30)
+    answer = json.loads(covey(*asked, "--json").out)
+    assert answer["speed_km_h"] == 30
+    after, before = answer["alternatives"]
+    assert (after["name"], before["name"]) == ("found by k-means", "fixed alone")
+    for row in (after, before):
+        for end in ("", "_low", "_high"):
+            assert row[f"minutes{end}"] == pytest.approx(row[f"way{end}"] / 500)
+    text = covey(*asked).out
+    assert "at 30 km/h as the crow flies" in text
+    assert f"about {before['minutes']:#.4g} minutes ({before['minutes_low']:#.4g} to " in text
+    assert "minutes" not in covey(*asked[:-2]).out
+
+
+def test_one_set_of_centres_tells_its_minutes_in_a_sentence(covey, made):
+    text = covey("query", "coreset.parquet", "-k", 3, "--speed", 6, "--out", "r.json").out
+    far, low, high = (f"{each / 100:#.4g}" for each in Release.load("r.json").errors.distances["mean_m"])
+    assert f"The way to a centre: about {far} minutes ({low} to {high}) at 6 km/h as the crow flies." in text
+
+
 def test_no_centre_is_published_inside_the_park(covey, limits):
     done = covey("query", "coreset.parquet", "-k", 3, "--forbidden", "park.geojson", "--json")
     answer = json.loads(done.out)
@@ -324,6 +345,9 @@ def test_both_questions_at_once(covey, made):
         (("coreset.parquet", "-k", 2, "--candidates", "area.geojson"), "no FeatureCollection of points"),
         (("coreset.parquet", "-k", 2, "--candidates", "empty.csv"), "--candidates: 'empty.csv' holds no places"),
         (("coreset.parquet", "-k", 2, "--fixed", "nan.csv"), "--fixed: must be finite"),
+        (("coreset.parquet", "-k", 2, "--speed", "0"), "--speed: must be a positive number"),
+        (("coreset.parquet", "-k", 2, "--speed", "30", "--lon", "east"), "--speed: needs a map"),
+        (("coreset.parquet", "--k-range", "2:3", "--speed", "30"), "ask without --speed"),
         (("coreset.parquet", "-k", 1, "--fixed", "one.csv"), "-k: is 1, which counts the 1 fixed"),
         (("coreset.parquet", "--centers", "one.csv", "--fixed", "one.csv"), "--candidates, --fixed: "),
         (("coreset.parquet", "--centers", "one.csv", "--candidates", "one.csv"), "give -k too"),

@@ -300,6 +300,32 @@ def test_the_mean_way_has_an_interval_where_noise_is_known():
     assert way.low < 0.1 * np.sqrt(np.pi / 2) * 111_320 < way.high  # the mean of a round normal cloud
 
 
+@pytest.mark.parametrize("objective", ["k-median", "k-means"])
+def test_minutes_are_metres_at_the_stated_speed_with_their_interval(objective):
+    coreset, sites = boxed(), [[-0.5, -0.5], [0.0, 0.0], [0.5, 0.5]]
+    metres, minutes = (coreset.mean_way(sites, objective=objective, speed=speed) for speed in (None, 30))
+    assert np.array(metres[:3]) == pytest.approx(500 * np.array(minutes[:3]))  # 30 km/h are 500 metres a minute
+    (row,) = coreset.compare([sites], objective=objective, speed=30)
+    assert (row.way, row.way_low, row.way_high) == pytest.approx(metres[:3])
+    assert (row.minutes, row.minutes_low, row.minutes_high) == pytest.approx(minutes[:3])
+    (row,) = coreset.compare([sites], objective=objective)
+    assert (row.minutes, row.minutes_low, row.minutes_high) == (None, None, None)
+
+
+@pytest.mark.parametrize("speed", [0, -30, float("nan"), float("inf"), True, "30"])
+def test_a_speed_is_a_positive_number(speed):
+    with pytest.raises(ParameterError, match="speed: must be a positive number"):
+        boxed().mean_way([[0.0, 0.0]], speed=speed)
+
+
+def test_minutes_need_a_map():
+    flat = points(1, columns=("x", "y"))
+    for ask in (lambda **how: flat.mean_way([[0.0, 0.0]], **how), lambda **how: flat.compare([[[0.0, 0.0]]], **how)):
+        with pytest.raises(ParameterError, match="speed: needs a map"):
+            ask(speed=30)
+        assert ask(speed=30, lon="x", lat="y") is not None
+
+
 @pytest.mark.parametrize(("objective", "power"), [("k-median", 1), ("k-means", 2)])
 @pytest.mark.parametrize("columns", [("x", "y"), ("lon",), ("age", "height", "lat")])
 def test_what_is_no_map_is_told_in_the_units_of_the_data(columns, objective, power):

@@ -30,13 +30,11 @@ class Settings:
     ks: tuple[int, ...] = (4, 8, 16, 32, 48, 64)
     round_k: int = 16  # where the last round is left out, for comparison
     epsilon: float = 1.0
-    runs: tuple[tuple[str, int], ...] = (  # the paper's five for all that is judged
+    runs: tuple[tuple[str, int], ...] = (  # the paper's five, for all
         *((name, 5) for pair in FORMS.values() for name in pair),
         ("lloyd", 5),
         *((name + NO_ROUND, 5) for name in FORMS["as printed: NOISY-AVG"]),
-        ("jl-candidates, pure ε", 2),
-        ("auto", 2),
-        ("max-cover, exact bound", 1),
+        *((name, 5) for name in ("jl-candidates, pure ε", "auto", "max-cover, exact bound")),
     )
     plain_runs: int = 5
     growth_picks: int = 16
@@ -97,6 +95,7 @@ def collect(found: Found) -> Results:
         costs = [cost for each in answers for cost in each["costs"]]
         row: Row = {"set": name, "k": k, "algorithm": algorithm, "runs": len(costs)}
         row |= {"cost": float(np.mean(costs)), "deviation": float(np.std(costs))}
+        row["measured"] = "; ".join(sorted({each["measured"] for each in answers}))
         seconds = [each["cpu"] for each in answers if "cpu" in each]
         table.append(row | ({"cpu": float(np.mean(seconds))} if seconds else {}))
     growth = [{**shared, **answer} for shared, answer in found["growth"]]

@@ -33,8 +33,8 @@ class Settings:
     heat_epsilon: float = 1.0
     heat_runs: tuple[tuple[str, int], ...] = (
         ("lloyd", 1),
-        ("gkm", 10),
-        ("gkm-3k", 10),
+        ("gkm", 100),
+        ("gkm-3k", 100),
         ("genetic", 10),
         ("grid, theta 2", 10),
         ("grid", 10),
@@ -47,7 +47,7 @@ class Settings:
     block_exponents: tuple[float, ...] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
     block_runs: int = 20
     search_rounds: int = 100
-    search_runs: int = 2
+    search_runs: int = 10
     time_epsilon: float = 0.1
     time_runs: int = 11
 

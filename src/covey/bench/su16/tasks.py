@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from covey.bench import sets
-from covey.bench.runner import Answer, Task
+from covey.bench.runner import Answer, Task, code
 from covey.bench.sets import Floats, gaussian_clusters, seed_of
 from covey.bench.workload import OWN, Workload
 from covey.budget.accounting.plan import Plan
@@ -49,17 +48,6 @@ def perform(task: Task, *, data: Path | None) -> Answer:
     for noted in ("rows", "covey"):  # what the answer depends on, though not by these words
         parameters.pop(noted, None)
     return {**KINDS[task.kind](load, **parameters), "measured": code()}
-
-
-@lru_cache(maxsize=1)
-def code() -> str:
-    """The day, and the commit of the code that measures, where it is known."""
-    ask = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty", "--exclude=*"]
-    try:
-        commit = subprocess.run(ask, check=True, capture_output=True, text=True).stdout.strip()
-    except (OSError, subprocess.SubprocessError):
-        commit = "unknown"
-    return f"{time.strftime('%Y-%m-%d')} {commit}"
 
 
 @lru_cache(maxsize=6)

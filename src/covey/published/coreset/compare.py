@@ -28,6 +28,7 @@ class Alternative:
     difference_low, difference_high : the same of the difference. tied : whether the row cannot be told apart from the
     best one, None where that is not known either. way, way_low, way_high : the mean distance to the nearest site in
     metres on a map, else in the units of the data (for k-means, the root mean square), or why it is not known: way_why.
+    minutes, minutes_low, minutes_high : the same at the speed that was stated, as the crow flies; None without one.
     Centres that were found on the coreset look better than they are.
     """
 
@@ -46,6 +47,9 @@ class Alternative:
     way_low: float | None = None
     way_high: float | None = None
     way_why: str | None = None
+    minutes: float | None = None
+    minutes_low: float | None = None
+    minutes_high: float | None = None
 
 
 def compare(
@@ -58,8 +62,11 @@ def compare(
     objective: Objective,
     lon: str | None,
     lat: str | None,
+    speed: float | None,
 ) -> list[Alternative]:
     """The rows, admissible ones first, then by cost. See Coreset.compare."""
+    metres = coreset.unit(lon, lat)
+    minutes = metres.at(speed)  # or a refusal, before anything is compared
     named = _named(alternatives)
     sets = {name: _one_set(name, centres, coreset) for name, centres in named.items()}
     costs = {name: _cost(coreset, sites, objective) for name, sites in sets.items()}
@@ -82,7 +89,7 @@ def compare(
             low=_or_none(costs[name].low),
             high=_or_none(costs[name].high),
             why=costs[name].why,
-            **_way(coreset, sites, objective, lon, lat),
+            **_way(coreset, sites, objective, lon, lat, None if speed is None else minutes.size / metres.size),
             **_against(coreset, sites, None if best is None or best == name else sets[best], objective, best),
         )
         for name, sites in sets.items()
@@ -108,12 +115,19 @@ def _against(
     return {"difference": found.cost, "difference_low": low, "difference_high": high, "tied": tied}
 
 
-def _way(coreset: Coreset, sites: Floats, objective: Objective, lon: str | None, lat: str | None) -> dict[str, Any]:
+def _way(
+    coreset: Coreset, sites: Floats, objective: Objective, lon: str | None, lat: str | None, metre: float | None
+) -> dict[str, Any]:
+    """The mean distance with its interval. metre : how many minutes it takes, if a speed was stated."""
     found = coreset.mean_way(sites, objective=objective, lon=lon, lat=lat)
     if found is None:
         return {"way_why": FEW}
-    ends = ("way", "way_low", "way_high")
-    return {name: _or_none(each) for name, each in zip(ends, found[:3], strict=True)} | {"way_why": found.why}
+    told: dict[str, Any] = {"way_why": found.why}
+    for name, each in (("way", 1.0), ("minutes", metre)):
+        if each is not None:
+            ends = zip((name, f"{name}_low", f"{name}_high"), found[:3], strict=True)
+            told |= {end: _or_none(value * each) for end, value in ends}
+    return told
 
 
 def _or_none(end: float) -> float | None:

@@ -217,12 +217,13 @@ class Coreset(Outputs):
         objective: Objective | None = None,
         lon: str | None = None,
         lat: str | None = None,
+        speed: float | None = None,
     ) -> Cost | None:
         """How far a row is from the nearest of the centres (k, d), on average: (distance, low, high, why), as `cost`
-        tells it. In metres straight over the map where two columns are degrees; else in the units of the data, for
-        "k-means" the root of the mean square. None where noise left no rows."""
+        tells it. In metres straight over the map where two columns are degrees, or in minutes at a `speed` in km/h;
+        else in the units of the data, for "k-means" the root of the mean square. None where noise left no rows."""
         chosen = check_objective(self.objective if objective is None else objective)
-        return answers.mean_way(self, centres, chosen, self.unit(lon, lat))
+        return answers.mean_way(self, centres, chosen, self.unit(lon, lat).at(speed))
 
     def unit(self, lon: str | None = None, lat: str | None = None) -> Unit:
         """What distances are told in: metres on a map, else the units of the data."""
@@ -269,12 +270,13 @@ class Coreset(Outputs):
         objective: Objective = "k-median",
         lon: str | None = None,
         lat: str | None = None,
+        speed: float | None = None,
     ) -> list[Alternative]:
         """Alternatives (sets of centres, by name or in a list) as rows, the best admissible one first.
 
         allowed, forbidden : GeoJSON regions, as documents or paths. A set with a site outside what is allowed, or
         inside or on the border of what is forbidden, is not admissible, and the row says why. fixed : places that stand
-        already, and may, wherever they are.
+        already, and may, wherever they are. speed : in km/h; rows then tell minutes too.
         """
         from covey.published.coreset.compare import compare
 
@@ -287,6 +289,7 @@ class Coreset(Outputs):
             objective=check_objective(objective),
             lon=lon,
             lat=lat,
+            speed=speed,
         )
 
     # --- other coresets -----------------------------------------------------------------------------------------------
