@@ -203,10 +203,13 @@ def test_water_lies_under_the_data_in_light_and_dark_and_says_whose_it_is(tmp_pa
     with serving(rows, bounds, tmp_path / "out") as served:
         for scheme, land, water in (("light", LAND, WATER), ("dark", DARK_LAND, DARK_WATER)):
             watched = visit(served, color_scheme=scheme, bypass_csp=True)
+            held = watched.holding("**/assets/water/index.json")
             page = watched.open()
-            watched.drawn(view="map", rehearsing="true")
-            watched.until(lambda: any(url.endswith("assets/water/-15_8.json") for url in watched.asked))  # noqa: B023
+            watched.drawn(view="map", rehearsing="true", ready="true")
             page.locator("#overlay").evaluate("canvas => { canvas.style.visibility = 'hidden'; }")
+            assert share_of(page, land, least=0.7) > 0.7, "land, until it is known where water is"
+            held[0].continue_()
+            watched.until(lambda: any(url.endswith("assets/water/-15_8.json") for url in watched.asked))  # noqa: B023
             watched.until(lambda: 0.1 < share_of(page, water, tries=1) < 0.5)  # noqa: B023
             assert share_of(page, land, least=0.3) > 0.3, (
                 "Manhattan and Brooklyn are land, the rivers around them are not"
