@@ -14,7 +14,7 @@ export function amount(value) {
 
 /** "4,120 (3,990 to 4,250)": a noisy number of rows and between which two it is. There are no fewer than none. */
 export function between(size, interval) {
-  if (!interval) return count(size);
+  if (!interval) return `${count(size)} (how far off is not known)`;
   const [low, high] = [Math.max(0, Math.floor(interval[0])), Math.max(0, Math.ceil(interval[1]))];
   return `${count(size)} (${count(low)} to ${count(high)})`;
 }

@@ -131,7 +131,7 @@ export function startCompare(store) {
     const byMap = rows.every(({ mean_km: km }) => typeof km === "number");
     const length = ({ mean_km: km, cost }) => (byMap ? km : cost);
     const most = Math.max(...rows.map(length));
-    const range = ({ km_low: low, km_high: high }) => (typeof low === "number" ? ` (${metres(low)} to ${metres(high)})` : "");
+    const range = ({ km_low: low, km_high: high }) => (typeof low === "number" ? ` (${metres(low)} to ${metres(high)})` : " (how far off is not known)");
     const distance = (row) => (typeof row.mean_km === "number" ? `${metres(row.mean_km)}${range(row)}` : amount(row.per_row));
     const told = ({ low, why }) => typeof low === "number" || !why;
     const interval = (row) => (told(row) ? `${amount(row.cost)}${typeof row.low === "number" ? ` (${amount(row.low)} to ${amount(row.high)})` : ""}` : "cannot be told");
@@ -141,7 +141,7 @@ export function startCompare(store) {
       return h("div", { className: "bar", "aria-hidden": "true" }, part);
     };
     const badges = ({ name, inside_forbidden: inside }) => [
-      rows.length > 1 && name === answer.best && h("span", { className: "badge" }, "best"),
+      rows.length > 1 && name === answer.best && rows.every(told) && h("span", { className: "badge" }, "best"),
       inside > 0 && h("span", { className: "badge bad" }, inside === 1 ? "1 site forbidden" : `${inside} sites forbidden`),
     ];
     const untold = [...new Set(rows.map(({ why }) => why).filter(Boolean))];

@@ -11,7 +11,7 @@ export function tell(state, store) {
   byId("level-meaning").textContent = current.meaning;
   showEdge(current.outside);
   byId("facts").replaceChildren(...terms([
-    current.errors?.sizes && ["Rows of a centre are off by, 9 times in 10", sizesOff(current)],
+    current.sizes && ["Rows of a centre are off by, 9 times in 10", current.errors?.sizes ? sizesOff(current) : h("span", { className: "amber", title: current.not_told?.errors }, "cannot be told")],
     isNumber(expected.smallest_that_stands_out) ? ["A place stands out of the noise from", `${count(expected.smallest_that_stands_out)} ${expected.smallest_that_stands_out === 1 ? "row" : "rows"}`] : cell && ["Finest detail kept", cell],
     [`Cost (${current.objective}), 9 times in 10`, costBetween(current)],
     places?.radii && ["Worse than without privacy, if no cluster was missed, by up to", isNumber(places.excess) ? h("span", { className: grade(places.excess) }, percent(places.excess)) : "cannot be told"],
