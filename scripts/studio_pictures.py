@@ -1,6 +1,6 @@
 """The pictures of the studio's page in docs/guide: the demo's city on a laptop, in dark colours and on a phone.
 
-python scripts/studio_pictures.py [DATA]      # after `make studio-assets chromium`; look at them before they are committed
+python scripts/studio_pictures.py [DATA]      # after `make studio-assets chromium`; look at them before a commit
 
 With a folder of data (`covey bench` reads the same one) also New York and Joensuu.
 """

@@ -105,8 +105,11 @@ def test_rows_from_outside_are_hatched_told_and_can_be_left_out_of_the_centres(p
     page_of.drawn(level=3)
     assert int(page.get_attribute("#stage", "data-edge")) > 0
     assert page.locator("#legend").get_by_text("moved to the edge").is_visible()
-    share = harbour.ask("api/levels/3")["outside"]["share"]
-    assert f"About {100 * share:.3g}% of the rows" in page.inner_text("#edge-words")
+    outside = harbour.ask("api/levels/3")["outside"]
+    assert f"About {100 * outside['share']:.3g}% of the rows" in page.inner_text("#edge-words")
+    low, high = map(float, re.findall(r"([\d.]+)%", page.inner_text("#edge-words"))[1:])
+    assert low <= 100 * outside["low"] <= low + 0.1, "not rounded up"
+    assert high - 0.1 <= 100 * outside["high"] <= high, "not rounded down"
     page.check("#edges-out")
     page_of.until(lambda: "edges=false" in page_of.asked[-1] or page.get_attribute("#explore", "aria-busy") == "false")
     page.click("#publish")

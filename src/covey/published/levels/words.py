@@ -128,7 +128,7 @@ def _in_words(found: LevelSet, widths: list[float]) -> str:
 
 
 def meaning(found: LevelSet, level: int) -> str:
-    """One or two plain sentences. Whoever has seen several levels has not seen this one alone: both factors are told."""
+    """One or two plain sentences. Whoever has seen several levels has not seen this one alone: both are told."""
     own, alone = found.levels[level], len(found.levels) == 1
     numbers = expected(found, level)
     size = _in_words(found, numbers["cell_size"])
