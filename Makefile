@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 # Two workers for two cores: threads of linear algebra in each would only contend for them.
 PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2
 
-.PHONY: setup demo test lint audit bench clean studio studio-assets chromium java docs package lowest newest
+.PHONY: setup demo test lint audit bench clean studio studio-assets chromium firefox java docs package lowest newest
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -39,6 +39,13 @@ chromium:
 	@test -x /usr/bin/chromium || { test "$$(id -u)" = 0 && command -v apt-get > /dev/null && apt-get -qq update \
 	  && apt-get -qq install -y --no-install-recommends chromium > /dev/null; } \
 	  || echo "chromium is not installed and cannot be installed here: the browser tests will be skipped"
+
+# The studio in another browser than that of `make test`. Where it cannot be installed the tests are skipped and say so.
+firefox: .venv/.dev studio-assets
+	@test -x /usr/bin/firefox-esr -a -x /usr/bin/Xvfb || { test "$$(id -u)" = 0 && command -v apt-get > /dev/null && apt-get -qq update \
+	  && apt-get -qq install -y --no-install-recommends firefox-esr xvfb libgl1-mesa-dri > /dev/null; } \
+	  || echo "Firefox is not installed and cannot be installed here: its tests will be skipped"
+	$(PYTEST) -n 0 -rs tests/browser/test_firefox.py
 
 # Spark's; without it the tests of Spark are skipped and say so. After the browser: apt-get works alone.
 java: | chromium

@@ -73,11 +73,11 @@ class Served:
             content = answer.read()
         return json.loads(content)
 
-    def look(self) -> None:
-        """Take the look as a program would."""
-        job = self.ask(
-            "api/look", method="POST", body={"confirm": True, "epsilon": self.ask("api/state")["price"]["epsilon"]}
-        )
+    def look(self, *, alone: float | None = None) -> None:
+        """Take the look as a program would: at all levels, or at the one of an epsilon alone."""
+        price = self.ask("api/state")["price"]["epsilon"] if alone is None else alone
+        body = {"confirm": True, "epsilon": price, "alone": alone is not None}
+        job = self.ask("api/look", method="POST", body=body)
         while (now := self.ask(f"api/job/{job['id']}"))["state"] == "running":
             time.sleep(0.05)
         assert now["state"] == "done", now

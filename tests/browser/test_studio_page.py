@@ -44,6 +44,9 @@ def test_the_page_opens_on_made_up_rows_and_the_level_chosen_there_is_paid_for_a
     assert page.locator("#made-up").is_visible()
     assert "these rows are made up" in page.inner_text("#rehearsal-card")
     assert not page.locator("#publish").is_visible()
+    page.fill("#rows", "99999999")
+    page.press("#rows", "Enter")
+    assert page.input_value("#rows") == "1000000", "what is rehearsed on, not what cannot be had"
     page.fill("#rows", "5000")
     page.press("#rows", "Enter")
     watched.until(lambda: any("rows=5000" in url for url in watched.asked))

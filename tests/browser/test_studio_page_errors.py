@@ -107,3 +107,32 @@ def test_compared_sets_have_intervals(village: Served, visit: Opener) -> None:
     page.locator("#compare-table").wait_for()
     assert re.search(r"[\d,.]+ \([\d,.]+ to [\d,.]+\)", page.inner_text("#compare-table"))
     assert "cannot be told apart" in page.inner_text("#panel-compare")
+
+
+def test_where_zones_hide_how_far_off_sizes_are_the_rehearsal_says_so_before_paying(
+    fresh: Served, visit: Opener
+) -> None:
+    """A rehearsal that left the zones out would tell of more certainty than is paid for."""
+    watched = visit(fresh)
+    page = watched.open()
+    watched.drawn(level=2, rehearsing="true")
+    page.click("#centre-details summary")
+    rows = page.locator("#centre-table tbody tr")
+    assert all(SIZE.search(row) for row in rows.all_inner_texts())
+    page.click("#tab-zones")
+    page.click("#zone-box summary")
+    page.click("#zone-box button")
+    watched.drawn(zones=1)
+    page.click("#tab-look")
+    page.locator("#facts").get_by_text("cannot be told", exact=True).first.wait_for()
+    assert all("how far off is not known" in row for row in rows.all_inner_texts())
+    watched.pay(alone=False)
+    watched.drawn(level=2, rehearsing="false")
+    assert all("how far off is not known" in row for row in rows.all_inner_texts())
+    assert "by a factor of at most 7.39, and of what this one alone shows" in page.inner_text("#level-meaning")
+    page.click("#publish")
+    assert "How far off the sizes are cannot be told" in page.inner_text("#publish-warnings")
+    page.keyboard.press("Escape")
+    page.click("#tab-compare")
+    page.click("#take-centres")
+    page.locator("#compare-table").get_by_text("how far off is not known").wait_for()

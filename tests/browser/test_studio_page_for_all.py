@@ -187,8 +187,12 @@ def test_the_map_is_drawn_moves_with_its_buttons_and_answers_the_pointer(looked:
     page = watched.open()
     watched.drawn(view="map", level=2)
     page.locator("#overlay").evaluate("canvas => { canvas.style.visibility = 'hidden'; }")
-    for colour in ((246, 244, 238), (217, 228, 234)):  # land, sea
-        assert share_of(page, colour) > 0.05, f"the map shows none of {colour}"
+    light, dark = [(246, 244, 238), (217, 228, 234)], [(40, 50, 59), (14, 20, 26)]  # land, sea
+    for colours in (light, dark, light):  # the sea comes back with every change of colours
+        for colour in colours:
+            assert share_of(page, colour) > 0.05, f"the map shows none of {colour}"
+        page.click("#theme-switch")
+    page.click("#theme-switch")
     page.locator("#overlay").evaluate("canvas => { canvas.style.visibility = ''; }")
     scale = page.inner_text(".maplibregl-ctrl-scale")
     page.click("#zoom-in")

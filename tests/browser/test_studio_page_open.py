@@ -47,6 +47,11 @@ def test_bounds_by_a_place_or_by_drawing_and_refusals_that_offer_what_works(tmp_
         card.get_by_role("button", name="Say how it is written").click()
         assert page.locator("#reading select").first.is_visible()
 
+        page.evaluate(DROP, ["trips.csv", "6.9,50.9\n6.8,50.8\n"])
+        card.get_by_text("the first line of the file holds numbers, not names of columns").wait_for()
+        page.evaluate(DROP, ["trips.csv", ""])
+        card.get_by_text("it is empty").wait_for()
+
         page.evaluate(DROP, ["trips.csv", text])
         page.get_by_label("Around which place?").fill("koln")
         page.locator("#places-found button", has_text="Köln").first.click()

@@ -71,7 +71,7 @@ def report(
     drawn = picture(release, points, plane, labels, ground=under, zones=zones)
     words = caption(release, points, plane, zoned=bool(zones))
     credit = "" if under is None else f'<p class="soft">{escape(under.credit)}</p>'
-    level = f"<p>The level by itself, had it been chosen in advance: {escape(meaning)}</p>" if meaning else ""
+    level = f"<p>{escape(meaning)}</p>" if meaning else ""
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from covey.errors import DataError
+from covey.errors import DataError, ParameterError
 from covey.files import File
 from covey.private.tables.formats import FORMATS
 from covey.private.tables.frames import open_table
@@ -90,6 +90,9 @@ class Uploads:
                 left.unlink()
             if isinstance(error, DataError):
                 raise DataError(plain(str(error), self._folder)) from None
+            if isinstance(error, ParameterError):
+                words = str(error).removeprefix(f"{error.parameter}: ")
+                raise ParameterError(error.parameter, plain(words, self._folder)) from None
             raise
         finally:
             part.unlink(missing_ok=True)

@@ -24,6 +24,7 @@ from covey.studio.places import Asked, Places
 KEPT = 128  # answers kept, as JSON
 MOST_POINTS = 20_000  # drawn; the heaviest of more
 DIGITS = 7  # of a coordinate, in units of its range
+NINE_IN_TEN = 1.645  # deviations: sums of Laplace noise, of one cell or many, are within so often
 
 
 def promise(epsilon: float, person: str) -> str:
@@ -84,17 +85,20 @@ class Views:
         }
 
     def _drawn_points(self, level: int) -> dict[str, Any]:
-        coreset, stands = self.levels.coreset(level), self.levels.boxes(level).stands
+        coreset, counted = self.levels.coreset(level), self.levels.boxes(level)
         heaviest = heaviest_first(coreset.weights, MOST_POINTS)
         points = rounded(self.data.flat(coreset.points)[heaviest], self.data)
         boxes = coreset.cells if coreset.cells is not None else np.zeros_like(coreset.points)
         sides, side = np.unique(self.data.flat(boxes)[heaviest], axis=0, return_inverse=True)
+        noise = np.zeros(len(sides))
+        np.maximum.at(noise, side.reshape(-1), NINE_IN_TEN * np.sqrt(counted.variances[heaviest]))
         return {
             "points": msgspec.Raw(msgspec.json.encode(points.tolist())),
             "weights": msgspec.Raw(msgspec.json.encode(np.round(coreset.weights[heaviest], 2).tolist())),
             "sides": sides.tolist(),
             "side": msgspec.Raw(msgspec.json.encode(side.reshape(-1).tolist())),
-            "stands": msgspec.Raw(msgspec.json.encode(stands[heaviest].astype(int).tolist())),
+            "noise": None if self.levels.zoned else np.ceil(noise).tolist(),  # by side: within it, nine times in ten
+            "stands": msgspec.Raw(msgspec.json.encode(counted.stands[heaviest].astype(int).tolist())),
             "edge": msgspec.Raw(msgspec.json.encode(self.levels.at_edge(level)[heaviest].astype(int).tolist())),
             "size": len(coreset),
         }

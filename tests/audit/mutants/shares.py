@@ -448,4 +448,11 @@ MUTANTS = (
         {"own.epsilon if chosen == ALONE else whole.epsilon": "own.epsilon"},
         killer=CHECKS + "test_a_level_chosen_on_the_slider_promises_the_least_private",
     ),
+    mutant(
+        "level-told-as-if-alone",
+        "whoever sees several levels is told the factor of the one in view, as if there were no others",
+        "published.levels.words:meaning",
+        {"len(found.levels) == 1": "True"},
+        killer="unit/fit/test_levels_extremes.py::test_whoever_sees_several_levels_is_told_what_all_of_them_cost",
+    ),
 )

@@ -106,6 +106,14 @@ def test_the_factor_that_is_told_is_never_rounded_down():
             assert math.exp(epsilon) <= told <= 1.01 * math.exp(epsilon)
 
 
+def test_whoever_sees_several_levels_is_told_what_all_of_them_cost():
+    usual = slider.USUAL_LEVELS
+    several, one = (slider.fit_levels(ROWS, bounds=UNIT, per_axis=4, levels=each) for each in (usual, usual[:1]))
+    assert "what all levels show by a factor of at most 7.39, and of what this one alone" in several.meaning(0)
+    assert several.meaning(0).endswith("at most 1.11.")
+    assert one.meaning(0).endswith("of what is shown by a factor of at most 1.11.")
+
+
 def test_a_merge_does_not_hide_that_a_choice_is_not_covered():
     one, two = (slider.fit_levels(ROWS, bounds=UNIT, per_axis=4, dataset=name) for name in ("a", "b"))
     seen = one.coreset(2, chosen="with sight of raw data")

@@ -53,6 +53,29 @@ def test_before_the_look_and_beyond_the_slider_there_are_none(looked, tmp_path):
     assert looked.get("api/places/2?k=0").status_code == 422
 
 
+def test_the_noise_that_is_told_of_a_box_holds_nine_times_in_ten(looked):
+    """By the exact law of a sum of discrete Laplace noise, for the boxes that a level has; 10% less would not do."""
+    levels = looked.studio.views().levels
+    for level in range(5):
+        drawn, strength = looked.get(f"api/levels/{level}").json(), float(levels.strength(level))
+        finest = np.min([side[1] for side in drawn["sides"]])  # of the boxes there are: some number of cells
+        cells = round((finest / (levels.expected(level)["finest_cell"][1])) ** 2)
+        for side, told in zip(drawn["sides"], drawn["noise"], strict=True):
+            many = cells * round(side[1] / finest) ** 2
+            assert 0.9 <= within(many, strength, told) < 0.99, (level, many)
+            if told > 20:
+                assert within(many, strength, 0.9 * told) < 0.9
+
+
+def within(many: int, strength: float, most: float) -> float:
+    """How often the sum of so many draws is at most so far from 0: from the law's characteristic function."""
+    q, size = np.exp(-strength), 1 << 16
+    angles = 2 * np.pi * np.arange(size) / size
+    law = np.fft.fft(((1 - q) ** 2 / (1 - 2 * q * np.cos(angles) + q * q)) ** many).real / size
+    reach = int(most)
+    return float(law[: reach + 1].sum() + law[size - reach :].sum()) if reach else float(law[0])
+
+
 def test_a_later_wish_ends_an_earlier_one_and_what_fails_is_said(looked, monkeypatch):
     asked = []
 

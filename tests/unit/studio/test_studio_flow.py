@@ -632,7 +632,7 @@ def test_a_sheet_is_chosen_by_its_name(looked, tmp_path):
     send = lambda more: looked.ask(  # noqa: E731
         "POST", f"api/uploads?name=x.xlsx{more}", content=(tmp_path / "x.xlsx").read_bytes()
     )
-    assert "trips" in send("").json()["error"]["message"]
+    assert send("").json()["error"]["message"] == "'the upload' has several sheets: choose one of 'read me', 'trips'"
     taken = send("&sheet=trips").json()
     assert taken["columns"] == ["lon", "lat"]
     looked.studio.uploads._kept.pop(taken["id"]).path.unlink()

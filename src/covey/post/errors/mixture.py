@@ -206,6 +206,12 @@ def box_shares(boxes: CountedBoxes, mixture: Mixture) -> Floats:
     return np.asarray(mass.sum(axis=1) + even)
 
 
+def misfit(boxes: CountedBoxes, mixture: Mixture) -> float:
+    """How badly a mixture explains the counts: about 1 where nothing but noise and chance is left of them."""
+    there = max(boxes.rows, 1.0) * box_shares(boxes, mixture)
+    return float(np.mean(np.square(boxes.counts - there) / (boxes.variances + there)))
+
+
 def _masses(boxes: CountedBoxes, mixture: Mixture) -> tuple[NDArray[np.intp], Floats, Floats]:
     found = [_some_masses(boxes.some(some), mixture) for some in chunks(len(boxes.counts), NEAREST)]
     near, mass, even = (np.concatenate(each) for each in zip(*found, strict=True))

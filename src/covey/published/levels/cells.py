@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.post.errors.boxes import CountedBoxes
-from covey.post.errors.mixture import Places
+from covey.post.errors.mixture import ROUNDS, Mixture, Places, fit_mixture, misfit
 from covey.post.kmeans import weighted_kmeans
 from covey.post.kmedian import weighted_kmedian
 from covey.post.random import public_rng
@@ -30,6 +30,8 @@ NARROW = 1 / 16  # of the cube: a wider box at the edge holds more than the rows
 _STRICTER = 1.04
 _STARTS, _BUCKETS, _POLISH = 5, 512, 2  # of the search: a slider waits for it
 _ROUNDS = 50  # from the middles of boxes to where their rows probably are
+_BADLY = 200.0  # times what noise and chance explain: of counts that are more off, one bell for each centre says little
+_TOWNS, _FOR_A_TOWN = 40, 4  # bells instead, at most, and how many boxes there must be for each
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +151,21 @@ def quick_clusters(points: Floats, weights: Floats, k: int, objective: str) -> F
         polish=1,
         swaps=6 if k <= 20 else 3,
     ).centres
+
+
+def closer(boxes: CountedBoxes, taken: NDArray[np.bool_], mixture: Mixture) -> Mixture:
+    """A mixture that says where in boxes rows are, or one of more bells that says it much better.
+
+    A centre of a country has many towns, and a bell as wide as the country says nothing of where in its box a town is;
+    a bell of its own does, by what the boxes around have of it. Where the first mixture explains the counts tolerably
+    it stays: more bells than there are groups would follow the noise.
+    """
+    k, many = len(mixture.means), min(_TOWNS, int(taken.sum()) // _FOR_A_TOWN)
+    if many < 2 * k or (before := misfit(boxes, mixture)) < _BADLY:
+        return mixture
+    towns = quick_clusters(boxes.points[taken], boxes.counts[taken], many, "k-means")
+    found = fit_mixture(boxes, towns, rounds=2 * ROUNDS, narrow=True)
+    return found if misfit(boxes, found) < before / 2 else mixture
 
 
 def refined(boxes: CountedBoxes, taken: NDArray[np.bool_], places: Places, centres: Floats) -> Floats:

@@ -26,7 +26,7 @@ from covey.public import Domain
 from covey.published.certificate import Certificate
 from covey.published.coreset.coreset import Coreset
 from covey.published.errors import BoxNoise, Known, from_boxes
-from covey.published.levels.cells import Layer, at_edge, boxes_of, most_boxes, quick_clusters, refined
+from covey.published.levels.cells import Layer, at_edge, boxes_of, closer, most_boxes, quick_clusters, refined
 from covey.published.levels.words import SLIDER, choice, expected, meaning
 from covey.published.release import Release
 from covey.published.ways import Unit
@@ -211,7 +211,7 @@ class LevelSet:
         taken, centres = self.by_middles(level, k, objective=objective, edges=edges)
         mixture = fit_mixture(boxes, centres, rounds=2 * ROUNDS, narrow=True)
         if objective == "k-means":
-            centres = refined(boxes, taken, likely_places(boxes, mixture), centres)
+            centres = refined(boxes, taken, likely_places(boxes, closer(boxes, taken, mixture)), centres)
         return _Clusters(centres, cluster_sizes(boxes, centres).sizes, mixture)
 
     def by_middles(self, level: int, k: int, *, objective: str, edges: bool) -> tuple[NDArray[np.bool_], Floats]:

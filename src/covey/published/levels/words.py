@@ -128,8 +128,8 @@ def _in_words(found: LevelSet, widths: list[float]) -> str:
 
 
 def meaning(found: LevelSet, level: int) -> str:
-    """One or two plain sentences."""
-    own = found.levels[level]
+    """One or two plain sentences. Whoever has seen several levels has not seen this one alone: both are told."""
+    own, alone = found.levels[level], len(found.levels) == 1
     numbers = expected(found, level)
     size = _in_words(found, numbers["cell_size"])
     seen = (
@@ -138,9 +138,11 @@ def meaning(found: LevelSet, level: int) -> str:
         if numbers["points"] > 1
         else "Nothing stands out of the noise: all that is told is about how many rows there are."
     )
+    what = "is shown by a factor of" if alone else f"all levels show by a factor of at most {factor_of(found.epsilon)}"
+    rest = "" if alone else ", and of what this one alone shows by"
     return (
-        f"{seen} Whether {anyone(found.certificate.person)} is in the data changes the chance of what is shown by a "
-        f"factor of at most {factor_of(own.epsilon)}."
+        f"{seen} Whether {anyone(found.certificate.person)} is in the data changes the chance of what {what}{rest} "
+        f"at most {factor_of(own.epsilon)}."
     )
 
 

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from covey.levels import fit_levels
-from covey.published.levels.cells import Layer, boxes_of
+from covey.post.errors.mixture import Mixture, fit_mixture, misfit
+from covey.published.levels.cells import Layer, boxes_of, closer
+
+LANDS = ((-0.51, -0.8, -0.2), (0.49, 0.2, 0.8))  # a city in both columns, and where the other towns are
 
 
 def fine(counts: np.ndarray, *, scale: float = 10.0) -> Layer:
@@ -59,3 +62,28 @@ def test_centres_lie_where_rows_in_their_boxes_are():
     centres, _ = levels.clusters(4, 3)
     off = np.sqrt(np.square(centres[:, None] - middles).sum(axis=2).min(axis=0))
     assert off.max() < 0.006
+
+
+def test_a_city_at_the_edge_of_its_cell_draws_the_centre_of_its_country_there():
+    """Two countries, each a city and twenty towns: one bell for a country says nothing of where its city is."""
+    rng = np.random.default_rng(1)
+    countries = [np.concatenate([[[at, at]] * 10, rng.uniform(*ends, (20, 2))]) for at, *ends in LANDS]
+    rows = np.repeat(np.concatenate(countries), 1000, axis=0) + rng.normal(0, 0.01, (60_000, 2))
+    best = np.stack([rows[:30_000].mean(axis=0), rows[30_000:].mean(axis=0)])
+    centres, _ = fit_levels(rows, bounds=(-1, 1), per_axis=32, random_state=1).clusters(4, 2)
+    off = np.sqrt(np.square(centres[:, None] - best).sum(axis=2).min(axis=0))
+    assert off.max() < 0.002  # 0.0056 by one bell for a country
+
+
+def test_where_a_bell_for_each_centre_explains_the_counts_there_are_no_more():
+    rng = np.random.default_rng(2)
+    middles = np.array([[-0.5, -0.4], [0.5, 0.3]])
+    rows = np.repeat(middles, 10_000, axis=0) + rng.normal(0, 0.08, (20_000, 2))
+    levels = fit_levels(rows, bounds=(-1, 1), random_state=1)
+    boxes = levels.boxes(4)
+    taken, centres = levels.by_middles(4, 2, objective="k-means", edges=True)
+    right, wrong = fit_mixture(boxes, centres), Mixture(np.ones(1), np.zeros((1, 2)), np.full((1, 2), 0.1), 0.002)
+    assert 0.5 < misfit(boxes, right) < 2
+    assert closer(boxes, taken, right) is right
+    assert misfit(boxes, wrong) > 1000
+    assert misfit(boxes, closer(boxes, taken, wrong)) < 3

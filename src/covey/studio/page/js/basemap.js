@@ -9,7 +9,7 @@ const FONT = ["system-ui", "Noto Sans", "DejaVu Sans", "sans-serif"];
 
 const [PLACES, WATER] = [10, 5]; // degrees: the squares that names of places and water are filed by
 const WORLD = "world/countries.json";
-export const isWide = ([west, south, east, north]) => Math.max(east - west, north - south) > 15;
+const isWide = ([west, south, east, north]) => Math.max(east - west, north - south) > 15;
 
 const meet = (a, b) => a[0] <= b[2] && b[0] <= a[2] && a[1] <= b[3] && b[1] <= a[3];
 
@@ -54,7 +54,7 @@ export function bundledStyle(bounds, { dark, own = null, demo = false }) {
     graticule: geojson(graticule(bounds)),
   };
   const layers = [
-    { id: "sea", type: "background", paint: { "background-color": colours.sea } },
+    { id: "sea", type: "background", paint: { "background-color": colours.land } }, // until it is drawn where the land is
     lines("graticule", "graticule", colours.graticule, 1),
   ];
   layers.push({ id: "countries", type: "fill", source: "countries", paint: { "fill-color": colours.land } }, lines("countries-line", "countries", colours.border, 1));
@@ -187,10 +187,12 @@ function addOwn(sources, layers, colours, url) {
   );
 }
 
-/** Water and names of places around the bounds; coarse outlines beyond. */
-export async function addDetail(map, bounds) {
-  const [water, places] = await Promise.all([waterNear(bounds), placesNear(bounds)]);
-  return () => {
-    for (const [name, data] of Object.entries({ ...water, places, countries: asset(WORLD) })) map.getSource(name)?.setData(data);
+/** What says where land ends: water and names of places around the bounds, and coarse outlines beyond. All that is not land is then sea. */
+export async function addDetail(map, bounds, demo) {
+  const near = demo || isWide(bounds) ? {} : { ...await waterNear(bounds), places: await placesNear(bounds), countries: asset(WORLD) };
+  return (dark) => {
+    for (const [name, data] of Object.entries(near)) map.getSource(name).setData(data);
+    map.once("idle", () => map.setPaintProperty("sea", "background-color", palette(dark).sea));
+    map.triggerRepaint(); // without a picture there is no rest after it
   };
 }

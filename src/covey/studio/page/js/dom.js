@@ -39,7 +39,7 @@ export function later(action, milliseconds) {
 /** Shows a message under the panel, or hides it when there is none. */
 export function problem(message) {
   const element = byId("problem");
-  element.textContent = message ?? "";
+  element.textContent = message ? message[0].toUpperCase() + message.slice(1) : "";
   element.hidden = !message;
 }
 

@@ -1,5 +1,5 @@
 // The view on a map: MapLibre underneath, our canvas above, moved together.
-import { addDetail, bundledStyle, isWide, tileStyle } from "./basemap.js";
+import { addDetail, bundledStyle, tileStyle } from "./basemap.js";
 import { isDark } from "./theme.js";
 import { mercator, MOST_LATITUDE } from "./projection.js";
 
@@ -96,13 +96,13 @@ export async function createMapView({ base, bounds: given, basemap, demo, hooks 
   map.on("mouseout", hooks.out);
 
   let detail = () => {};
-  if (bundled && !isWide(bounds)) {
+  if (bundled) {
     const ready = new Promise((resolve) => { map.once("load", resolve); });
-    addDetail(map, bounds).then(async (put) => {
+    addDetail(map, bounds, demo).then(async (put) => {
       await ready;
-      detail = put;
+      detail = () => put(isDark());
       detail();
-    }).catch(() => {}); // coarse outlines stay
+    }).catch(() => {}); // land everywhere
   }
 
   return {

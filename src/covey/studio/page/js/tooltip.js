@@ -11,7 +11,9 @@ function words({ kind, index, set }, state) {
     const weight = level.weights[index];
     const box = state.mosaic?.boxes.find((each) => each.index === index);
     const per = box ? `${amount(box.density)} ${state.mosaic.unit}; ` : "";
-    return [`about ${count(Math.max(weight, 0))} rows`, `${per}noisy weight ${weight.toFixed(1)} at ${place(level.points[index], data)}`];
+    const off = level.noise?.[level.side[index]];
+    const noisy = off === undefined ? "noisy, how far off is not known" : `noisy: in a box of this size noise is within ± ${count(off)} rows, 9 times in 10`;
+    return [`about ${count(Math.max(weight, 0))} rows`, `${per}${noisy}; at ${place(level.points[index], data)}`];
   }
   if (kind === "centre") {
     return [`Centre ${level.numbers[index]}`, aboutCentre(level, state.places, index, data)];

@@ -12,9 +12,15 @@ export function amount(value) {
   return Math.abs(value) >= 1000 ? whole.format(value) : fine.format(value);
 }
 
+/** The ends of an interval as they are written, three digits or whole numbers: the lower is never rounded up, the upper never down. */
+export function outward(low, high) {
+  const step = (value) => (Math.abs(value) >= 1000 ? 1 : 10 ** (Math.floor(Math.log10(Math.abs(value) || 1)) - 2));
+  return [[low, Math.floor], [high, Math.ceil]].map(([end, round]) => Number((round(end / step(end)) * step(end)).toPrecision(12)));
+}
+
 /** "4,120 (3,990 to 4,250)": a noisy number of rows and between which two it is. There are no fewer than none. */
 export function between(size, interval) {
-  if (!interval) return count(size);
+  if (!interval) return `${count(size)} (how far off is not known)`;
   const [low, high] = [Math.max(0, Math.floor(interval[0])), Math.max(0, Math.ceil(interval[1]))];
   return `${count(size)} (${count(low)} to ${count(high)})`;
 }

@@ -4,7 +4,7 @@ import { attempt, byId, h, later, redraw } from "../dom.js";
 import { createHistory } from "../history.js";
 import { mark } from "../palette.js";
 import { isDark } from "../theme.js";
-import { amount, axes, count, metres, place } from "../words.js";
+import { amount, axes, count, metres, outward, place } from "../words.js";
 import { searchForm } from "./search.js";
 import { boxForm, modeButton } from "./shapes.js";
 
@@ -131,17 +131,17 @@ export function startCompare(store) {
     const byMap = rows.every(({ mean_km: km }) => typeof km === "number");
     const length = ({ mean_km: km, cost }) => (byMap ? km : cost);
     const most = Math.max(...rows.map(length));
-    const range = ({ km_low: low, km_high: high }) => (typeof low === "number" ? ` (${metres(low)} to ${metres(high)})` : "");
+    const range = ({ km_low: low, km_high: high }) => (typeof low === "number" ? ` (${outward(low, high).map(metres).join(" to ")})` : " (how far off is not known)");
     const distance = (row) => (typeof row.mean_km === "number" ? `${metres(row.mean_km)}${range(row)}` : amount(row.per_row));
     const told = ({ low, why }) => typeof low === "number" || !why;
-    const interval = (row) => (told(row) ? `${amount(row.cost)}${typeof row.low === "number" ? ` (${amount(row.low)} to ${amount(row.high)})` : ""}` : "cannot be told");
+    const interval = (row) => (told(row) ? `${amount(row.cost)}${typeof row.low === "number" ? ` (${outward(row.low, row.high).map(amount).join(" to ")})` : ""}` : "cannot be told");
     const bar = (row) => {
       const part = h("span");
       part.style.width = `${told(row) ? Math.max(1, (100 * length(row)) / most) : 0}%`;
       return h("div", { className: "bar", "aria-hidden": "true" }, part);
     };
     const badges = ({ name, inside_forbidden: inside }) => [
-      rows.length > 1 && name === answer.best && h("span", { className: "badge" }, "best"),
+      rows.length > 1 && name === answer.best && rows.every(told) && h("span", { className: "badge" }, "best"),
       inside > 0 && h("span", { className: "badge bad" }, inside === 1 ? "1 site forbidden" : `${inside} sites forbidden`),
     ];
     const untold = [...new Set(rows.map(({ why }) => why).filter(Boolean))];

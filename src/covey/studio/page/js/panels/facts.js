@@ -1,7 +1,7 @@
 // Everything in words beside the map: what the level means, how far off it may be, where the centres are.
 import { byId, h, terms } from "../dom.js";
 import { levelsOf, statedOf } from "../store.js";
-import { amount, axes, between, cellSize, count, doubt, grade, percent, reach } from "../words.js";
+import { amount, axes, between, cellSize, count, doubt, grade, metres, outward, percent, reach } from "../words.js";
 
 export function tell(state, store) {
   const { current, places, server } = state;
@@ -11,8 +11,9 @@ export function tell(state, store) {
   byId("level-meaning").textContent = current.meaning;
   showEdge(current.outside);
   byId("facts").replaceChildren(...terms([
-    current.errors?.sizes && ["Rows of a centre are off by, 9 times in 10", sizesOff(current)],
+    current.sizes && ["Rows of a centre are off by, 9 times in 10", current.errors?.sizes ? sizesOff(current) : h("span", { className: "amber", title: current.not_told?.errors }, "cannot be told")],
     isNumber(expected.smallest_that_stands_out) ? ["A place stands out of the noise from", `${count(expected.smallest_that_stands_out)} ${expected.smallest_that_stands_out === 1 ? "row" : "rows"}`] : cell && ["Finest detail kept", cell],
+    current.errors?.distances?.mean_m && ["A row is from its centre, on average, 9 times in 10", outward(...current.errors.distances.mean_m.slice(1).map((way) => way / 1000)).map(metres).join(" to ")],
     [`Cost (${current.objective}), 9 times in 10`, costBetween(current)],
     places?.radii && ["Worse than without privacy, if no cluster was missed, by up to", isNumber(places.excess) ? h("span", { className: grade(places.excess) }, percent(places.excess)) : "cannot be told"],
     ["Places that stand out", `${count(expected.points)} boxes`],
@@ -37,7 +38,8 @@ function showEdge(outside) {
   byId("edge-card").hidden = !outside;
   if (!outside) return;
   const share = (value) => percent(value, { up: false });
-  byId("edge-words").textContent = `About ${share(outside.share)} of the rows (${share(Math.max(0, outside.low))} to ${share(outside.high)}) lie outside the bounds or lack a number. Those outside were moved to the edge, which is hatched: boxes and centres there are not where people are. Wider bounds would show them.`;
+  const [low, high] = outward(Math.max(0, outside.low), outside.high).map(share);
+  byId("edge-words").textContent = `About ${share(outside.share)} of the rows (${low} to ${high}) lie outside the bounds or lack a number. Those outside were moved to the edge, which is hatched: boxes and centres there are not where people are. Wider bounds would show them.`;
 }
 
 /** "± 40 to 350 rows", half of the narrowest and of the widest interval, and the worst part of a size. */
@@ -51,7 +53,7 @@ function sizesOff({ errors, sizes }) {
 /** Between which two numbers the cost is, or why that cannot be told. */
 function costBetween({ errors, objective, not_told: untold = {} }) {
   const known = errors?.costs?.[objective];
-  if (known) return h("span", { className: grade((known[2] - known[1]) / 2 / known[0]) }, `${amount(known[1])} to ${amount(known[2])}`);
+  if (known) return h("span", { className: grade((known[2] - known[1]) / 2 / known[0]) }, outward(known[1], known[2]).map(amount).join(" to "));
   const why = untold[`${objective} cost`] ?? untold.errors;
   return h("span", { title: why }, untold.errors ? "cannot be told" : "cannot be told at this level of privacy");
 }

@@ -117,6 +117,17 @@ export function startLook(store) {
     for (const name of ["pay", "publish"]) byId(name).disabled = busy;
   });
   store.on(["rows"], () => { if (store.get().rehearsing) soon(); });
+
+  let zones = null; // that the levels on made-up rows were made with
+  store.on(["server"], ({ server, rehearsing, current }) => {
+    const now = JSON.stringify(server?.zones ?? null);
+    if (now === zones) return;
+    zones = now;
+    if (!rehearsing || !current) return;
+    levels.forget();
+    soon();
+  });
+
   /** What somebody typed into the address, as far as it can be had. */
   function ask({ level, k, objective, edges = true }) {
     const { server, ...state } = store.get();

@@ -36,6 +36,10 @@ function reading() {
   return { how, parts: fields.map(({ element }) => element) };
 }
 
+/** What a refusal says of a file to somebody who chose it here: without the names of fields and of a command's options. */
+const aboutFile = (error) => wordsOf(error).replace(/^(data|name|sheet|encoding|header_line): /, "").replaceAll("'the upload'", "the file").replaceAll("the upload", "the file")
+  .replace(/ \(--[^)]*\)/g, "").replace(/give (?:its )?(?:encoding, such as )?encoding='([^']*)'/, "its encoding is to be chosen below, perhaps $1").replace("give header_line", "say below which line has the names").replace("; send CSV", "; choose a CSV");
+
 export function startOpen(store, stage, opened) {
   const slot = byId("open-slot");
   let shown = Promise.resolve(); // that the map is there which limits are drawn on
@@ -47,6 +51,10 @@ export function startOpen(store, stage, opened) {
     let file;
     const send = async () => {
       if (!file) return;
+      if (file.size === 0) {
+        words.replaceChildren(refusal(`${file.name} was not opened: it is empty.`, [["Choose another file", () => byId("data-file").click()]]));
+        return;
+      }
       words.replaceChildren(`Sending ${file.name} to the studio on this machine`);
       try {
         const upload = await api.upload(file, written.how());
@@ -57,7 +65,7 @@ export function startOpen(store, stage, opened) {
       } catch (error) {
         again.hidden = false;
         const choices = [["Choose another file", () => byId("data-file").click()], ["Say how it is written", () => { details.open = true; details.querySelector("select").focus(); }]];
-        if (words.isConnected) words.replaceChildren(refusal(`${file.name} was not opened: ${wordsOf(error)}`, choices));
+        if (words.isConnected) words.replaceChildren(refusal(`${file.name} was not opened: ${aboutFile(error)}`, choices));
         else problem(wordsOf(error));
       }
     };
@@ -121,6 +129,7 @@ export function startOpen(store, stage, opened) {
       h("p", {}, "Which columns, and within which limits? Use limits that you know without looking at the rows, such as the edges of the city. Values outside are moved to the edge."),
       map,
       h("div", { className: "table-wrap" }, h("table", {}, h("tbody", {}, ...rows.map(({ element }) => element)))),
+      /\.(csv|tsv|txt)\b/i.test(name) && h("p", { className: "hint" }, "Numbers with a decimal comma, such as 6,95? Say so below, and have it read again: it is not guessed from rows, and numbers that cannot be read count as missing."),
       details,
       h("label", { className: "field" }, "Data set in the ledger (optional)", dataset), trouble,
       h("button", { type: "submit", className: "primary wide" }, "Open")));

@@ -48,7 +48,10 @@ export function startPrice(store, { looked, rehearse }) {
   function introduce() {
     const { server, rows } = store.get();
     const size = h("input", { type: "number", id: "rows", min: "1", max: "1000000", value: String(rows), inputmode: "numeric",
-      onchange: () => store.set({ rows: Math.max(1, Math.min(1_000_000, Math.round(Number(size.value)) || rows)) }) });
+      onchange: () => {
+        store.set({ rows: Math.max(1, Math.min(1_000_000, Math.round(Number(size.value)) || store.get().rows)) });
+        size.value = String(store.get().rows);
+      } });
     byId("rehearsal-card").replaceChildren(
       h("h2", { className: "title", id: "rehearsal-title" }, "A rehearsal"),
       h("p", {}, server.rehearsal ? `Nothing of your data has been read. This is “${server.rehearsal}”, a public file. Find the level you want, then pay for it alone.`

@@ -72,6 +72,7 @@ function warnings({ errors, sizes, outside, numbers }, { person }) {
   const noise = which((i) => errors?.doubtful?.[i]);
   const [red, amber] = [which((i) => grade(off[i]) === "red"), which((i) => grade(off[i]) === "amber")];
   const lines = [
+    sizes && !errors?.sizes && ["amber", "How far off the sizes are cannot be told: rows in zones were counted up again."],
     noise && ["red", `May be only noise: centre ${noise}.`],
     red && ["red", `Size off by more than half of itself: centre ${red}.`],
     amber && ["amber", `Size off by more than a tenth of itself: centre ${amber}.`],
