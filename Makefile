@@ -2,8 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
-# Two workers for two cores: threads of linear algebra in each would only contend for them.
-PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2
+# Two workers for two cores: threads of linear algebra in each would only contend for them. Compiled modules are kept,
+# whatever the environment says: the tests start hundreds of processes, which would each compile the package.
+PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2
 
 .PHONY: setup demo test lint audit bench clean studio studio-assets chromium firefox java docs package lowest newest
 

@@ -28,6 +28,8 @@ from covey.budget.accounting.plan import Plan
 from covey.noise import tree as tree_noise
 from covey.noise.mechanisms import DiscreteGaussian, DiscreteLaplace
 from covey.noise.source import SeededSource
+from covey.post import threads
+from covey.post.errors import flat
 from covey.post.kmeans import Clustering
 from covey.post.random import public_rng
 from covey.private.curator import Curator
@@ -76,7 +78,8 @@ class Noted(Curator):
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Leave out the search for centres: it is free, and takes most of the time."""
+    """Leave out the search for centres, and of sizes all but a place in each box: both are free, and take most of the
+    time. On one thread: for a few hundred rows each, more of them only wait for one another."""
 
     def first_points(points, weights, *, k, **_):
         centres = np.resize(points, (k, points.shape[1]))
@@ -84,6 +87,8 @@ def quick(monkeypatch):
 
     for module in (auto_low, auto_high, auto_one_mean):
         monkeypatch.setattr(module, "cluster", first_points)
+    monkeypatch.setattr(flat, "_PLACES", 1)
+    monkeypatch.setattr(threads, "cores", lambda: 1)
 
 
 def noises(rows, *, runs, epsilon, delta=Fraction(0), relation=ADD, k=K):
@@ -170,17 +175,18 @@ def test_the_pure_form_has_the_promised_noise(relation, times, rows, parts):
 
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize(
-    ("kind", "relation", "d", "rows", "part"),
+    ("kind", "relation", "d", "rows", "part", "runs"),
     [
-        ("MeanAndCount", ADD, D, 20, 0.98),
-        ("MeanSums", REPLACE, D, 100, 0.98),
-        ("MeanAndCount", ADD, 4, 2, 0.98 * 0.6),  # where a tree did not split: what would have counted its leaves
-        ("MeanSums", REPLACE, 4, 8, 0.98),
+        ("MeanAndCount", ADD, D, 20, 0.98, RUNS),
+        ("MeanSums", REPLACE, D, 100, 0.98, RUNS),
+        # where a tree did not split, in three runs of ten: what would have counted its leaves
+        ("MeanAndCount", ADD, 4, 2, 0.98 * 0.6, 2500),
+        ("MeanSums", REPLACE, 4, 8, 0.98, 900),
     ],
 )
-def test_a_mean_of_few_rows_has_the_promised_noise(kind, relation, d, rows, part):
+def test_a_mean_of_few_rows_has_the_promised_noise(kind, relation, d, rows, part, runs):
     """One vector: the sums, and where rows are counted their number, of which each adds 3/8 of the radius."""
-    found, mechanisms = noises(cloud(rows, d), runs=RUNS if d == D else 2800, epsilon=Fraction(1), relation=relation)
+    found, mechanisms = noises(cloud(rows, d), runs=runs, epsilon=Fraction(1), relation=relation)
     size = d + 1 if kind == "MeanAndCount" else d
     moved = SUM * math.hypot(1, 3 / 8) if kind == "MeanAndCount" else 2 * SUM
     check(partial(radial_fits, size=size), found[kind], moved / part)

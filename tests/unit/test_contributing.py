@@ -18,7 +18,7 @@ from covey.algorithms import registry
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 LISTED = re.findall(r"^\| `(tests/[\w/.]+)`", PAGE, flags=re.MULTILINE)  # the tests that find a new row by themselves
-NOT_COPIED = shutil.ignore_patterns("__pycache__", ".*", "assets", "demo-output", "build", "dist", "site", "*.egg-info")
+NOT_COPIED = shutil.ignore_patterns(".*", "assets", "demo-output", "build", "dist", "site", "*.egg-info")
 
 
 def blocks(language: str) -> list[str]:

@@ -230,14 +230,15 @@ def _on_lattice(edges: NDArray[np.float64], domain: Domain, axes: tuple[int, int
 
 
 def _box_on_lattice(box: Box, domain: Domain) -> NDArray[np.float64]:
-    columns = box.columns or domain.names
-    if len(columns) != len(box.ranges) or not set(columns) <= set(domain.names):
-        raise ParameterError("zones", f"a Box must have ranges for some of the columns {', '.join(domain.names)}")
+    names, middle, unit = domain.names, domain.middle, domain.unit  # made whenever they are asked for: once
+    columns = box.columns or names
+    if len(columns) != len(box.ranges) or not set(columns) <= set(names):
+        raise ParameterError("zones", f"a Box must have ranges for some of the columns {', '.join(names)}")
     corners = np.array([[-np.inf] * domain.dimension, [np.inf] * domain.dimension])
     for name, ends in zip(columns, box.ranges, strict=True):
-        j = domain.names.index(name)
+        j = names.index(name)
         with np.errstate(over="ignore", under="ignore"):
-            corners[:, j] = (np.array(ends) - domain.middle[j]) / domain.unit[j] * domain.limit
+            corners[:, j] = (np.array(ends) - middle[j]) / unit[j] * domain.limit
     return corners
 
 
