@@ -235,8 +235,7 @@ def _box_on_lattice(box: Box, domain: Domain) -> NDArray[np.float64]:
     if len(columns) != len(box.ranges) or not set(columns) <= set(names):
         raise ParameterError("zones", f"a Box must have ranges for some of the columns {', '.join(names)}")
     corners = np.array([[-np.inf] * domain.dimension, [np.inf] * domain.dimension])
-    for name, ends in zip(columns, box.ranges, strict=True):
-        j = names.index(name)
+    for j, ends in zip(map(names.index, columns), box.ranges, strict=True):
         with np.errstate(over="ignore", under="ignore"):
             corners[:, j] = (np.array(ends) - middle[j]) / unit[j] * domain.limit
     return corners
