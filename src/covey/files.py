@@ -97,6 +97,8 @@ def _encoding(name: Any) -> str:
     """The name that Python has for an encoding of which every letter can be read by itself."""
     try:
         known = codecs.lookup(name).name.removesuffix("-sig")
+        if "escape" in known:  # for Python's own texts, in which a letter may be written with several bytes
+            raise LookupError
         apart = "".join(bytes([each]).decode(known, "replace") for each in LETTERS)
         single = known in UNICODE or LETTERS.decode(known, "replace") == apart
     except (LookupError, TypeError, ValueError, UnicodeError):
