@@ -222,7 +222,7 @@ MUTANTS = (
     mutant(
         "warning-quotes-a-value",
         "a warning quotes a value that lies outside the bounds, or the first one there is",
-        "private.lattice:snapped",
+        "private.lattice:_quickly",
         {
             'with np.errstate(all="ignore"):': (
                 "__import__('warnings').warn(f'first value {values.flat[0] if values.size else 0}')\n "

@@ -13,6 +13,14 @@ MUTANTS = (
         killer=ERRORS + "test_error_sizes.py::test_a_cut_box_is_half_as_uneven_as_it_can_be",
     ),
     mutant(
+        "no-small-boxes-no-release",
+        "of very many boxes of which none is small, a fit ends in an error after its charge",
+        "post.errors.mixture:_one_place",
+        {"np.concatenate([middles[:0], *found])": "np.concatenate(found)"},
+        killer=ERRORS + "test_error_mixture.py::test_of_very_many_boxes_none_need_be_small",
+        dies_of=("ValueError",),
+    ),
+    mutant(
         "heavy-box-averages-out",
         "one box with a tenth of a cluster is taken to be as evenly spread as many would be",
         "post.errors.sizes:_Sums.uneven",

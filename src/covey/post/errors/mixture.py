@@ -253,7 +253,7 @@ def _one_place(middles: Floats, widths: Floats, mixture: Mixture) -> Floats:
     adds as much to what is paid as half of the way to their mean takes away (Stein's identity), and cancels that.
     """
     found = in_order(lambda part: _uphill(middles[part], mixture), blocks(len(middles), width=_AT_ONCE))
-    return middles + np.square(widths) / 24 * np.concatenate(found)
+    return middles + np.square(widths) / 24 * np.concatenate([middles[:0], *found])  # of no boxes, none
 
 
 def _uphill(middles: Floats, mixture: Mixture) -> Floats:

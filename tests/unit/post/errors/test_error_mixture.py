@@ -201,3 +201,17 @@ def test_the_heaviest_boxes_come_first_however_they_are_sorted(times):
     """Whole numbers by their digits; above 2^16 and between them as floats."""
     weights = public_rng(4).integers(0, 200, 3000) * times
     assert np.array_equal(_heaviest_first(weights), np.argsort(-weights, kind="stable"))
+
+
+def test_of_very_many_boxes_none_need_be_small():
+    """All rows in three places: no box is narrow beside its Gaussian, and each has its own places all the same."""
+    per_axis = 129  # more than 2^14 boxes
+    axis = (2 * np.arange(per_axis) + 1) / per_axis - 1
+    points = np.stack([each.ravel() for each in np.meshgrid(axis, axis, indexing="ij")], axis=1)
+    counts = np.zeros(len(points))
+    counts[[1_000, 8_000, 14_000]] = 10_000.0
+    boxes = CountedBoxes.of_one_scale(points, np.full(points.shape, 2 / per_axis), counts, scale=1.0, strictness=0.65)
+    narrow = Mixture(np.full(3, 0.3), points[[1_000, 8_000, 14_000]], np.full((3, 2), 1e-4), 0.1)
+    places = likely_places(boxes, narrow)
+    assert set(places.box.tolist()) == set(range(len(points)))
+    np.testing.assert_allclose(np.bincount(places.box, places.parts), 1.0)
