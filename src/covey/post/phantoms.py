@@ -52,6 +52,8 @@ def without_phantoms(
     if certain.sum() < _ENOUGH_CERTAIN * k and _least_missed(points, counts, found.centres) < _NEED * cost / k:
         return some
     far = doubtful[boxes.counts[doubtful] * away > harm * cost / k]
+    if far.size == 0:
+        return some
     expected = np.minimum(alone, _around(boxes, certain, tree=tree))[far]
     order = np.argsort(expected, kind="stable")
     few = np.flatnonzero(expected[order] <= chance * np.arange(1, len(far) + 1))
