@@ -175,7 +175,7 @@ def test_what_the_guides_say_about_time_was_measured():
     sampled = [row for row in rows if row["part"] == "sample"]
     assert len(sampled) == 3
     for row in sampled:
-        line = f"| {row['work']} | {row['seconds']:.2g} | {row['peer']} | {row['peer_seconds']:.3g} |"
+        line = f"| {row['work']} | {row['seconds']:.2f} | {row['peer']} | {row['peer_seconds']:.2f} |"
         assert line in text("docs/guide/sampling.md")
     auto, grid = (row["value"] for row in rows if row["part"] == "growth")
     assert f"Time grows like n^{auto:.2f} (`auto`) and n^{grid:.2f} (`grid`)" in text("docs/guide/cluster.md")
