@@ -140,7 +140,7 @@ MUTANTS = (
         "small-boxes-at-midpoints",
         "of very many boxes, rows of the small ones are taken to be at their middles",
         "post.errors.mixture:_one_place",
-        {"np.square(widths) / 24 * np.concatenate(found)": "0 * np.concatenate(found)"},
+        {"np.square(widths) / 24 * np.concatenate([middles[:0], *found])": "0 * middles"},
         killer=ERRORS + "test_error_mixture.py"
         "::test_one_place_in_each_of_very_many_small_boxes_costs_what_rows_spread_in_them_do",
     ),
