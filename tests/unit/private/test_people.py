@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from fractions import Fraction
+from random import Random
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from covey import Box, KMeans, PrivateCoreset
@@ -83,6 +84,7 @@ points = st.tuples(st.integers(0, 3), st.integers(0, 1)).map(lambda p: (p[0] / 4
 
 
 @settings(max_examples=40)
+@example([((i % 4 / 4, i % 3 % 2 / 4), i % 5) for i in range(40)], 1, Random(1))
 @given(
     st.lists(st.tuples(points, st.integers(0, 4)), max_size=40), st.integers(1, 4), st.randoms(use_true_random=False)
 )
