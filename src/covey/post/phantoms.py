@@ -35,7 +35,7 @@ def without_phantoms(
     tree : whether the boxes are leaves that were not cut by the counts that fill them. Then an empty one is one of as
     many as there are, not of all of its size, and with fewer than 4k certain ones all stay.
     """
-    chance, least, harm = (CHANCE, _LEAST_CERTAIN[0], _HARM)
+    chance, least, harm = CHANCE, _LEAST_CERTAIN[0], _HARM
     if tree:
         chance, least, harm = TREE_CHANCE, _ENOUGH_CERTAIN, _TREE_HARM
     among = len(some) if tree else np.prod(2 / boxes.widths, axis=1)
