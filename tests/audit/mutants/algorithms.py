@@ -319,7 +319,7 @@ MUTANTS = (
         "fit.fit:fit",
         {'with np.errstate(all="ignore"), one_blas_thread():': "with one_blas_thread():"},
         killer=CHARGED + "test_strict_numpy_settings_are_not_in_force_behind_the_door",
-        dies_of=("FloatingPointError",),
+        dies_of=("RuntimeError",),
     ),
     mutant(
         "release-lost-with-the-disk",

@@ -200,6 +200,15 @@ def test_a_door_opens_only_the_engines_that_an_algorithm_has(monkeypatch):
     assert asked == [(("memory", DOMAIN), {"engines": ("memory",)})]
 
 
+def test_a_way_to_the_rows_must_silence_numpy_before_it_can_pay():
+    session = Session(None, None, promise=Promise.of(1), zones=None, purpose="test", fingerprint="", numbers=1, seed=1)
+    for settings in ({}, {"all": "raise"}, {"all": "ignore", "under": "warn"}):
+        with np.errstate(**settings), pytest.raises(RuntimeError, match="numpy"):
+            session.charge()
+    with np.errstate(all="ignore"):
+        session.charge()
+
+
 def test_a_certificate_says_how_a_choice_was_made():
     told = fit(ROWS, k=2, epsilon=1.0, bounds=SQUARE, algorithm="grid", random_state=1, choice="by looking")
     assert told.certificate.parameters["choice"] == "by looking"
