@@ -17,31 +17,31 @@ class Settings:
     epsilons: tuple[float, ...] = (0.05, 0.1, 0.15, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 2.0)
     starts: int = 30
     runs: tuple[tuple[str, int], ...] = (
-        ("lloyd", 20),
+        ("lloyd", 100),
         ("gkm", 100),
         ("gkm-3k", 100),
-        ("genetic", 20),
+        ("genetic", 100),
         ("grid", 30),
-        ("hybrid", 30),
-        ("genetic, printed", 10),
+        ("hybrid", 100),
+        ("genetic, printed", 100),
         ("grid, printed", 10),
-        ("hybrid, printed", 30),
+        ("hybrid, printed", 100),
     )
     forced_runs: int = 30
     heat_sizes: tuple[int, ...] = tuple(range(2, 11))  # of both d and k
     heat_rows: int = 10_000
     heat_epsilon: float = 1.0
     heat_runs: tuple[tuple[str, int], ...] = (
-        ("lloyd", 1),
+        ("lloyd", 100),
         ("gkm", 100),
         ("gkm-3k", 100),
-        ("genetic", 10),
+        ("genetic", 100),
         ("grid, theta 2", 10),
         ("grid", 10),
         ("grid, theta 50", 10),
-        ("hybrid", 10),
+        ("hybrid", 100),
         ("grid, printed", 10),
-        ("hybrid, printed", 10),
+        ("hybrid, printed", 100),
     )
     block_epsilon: float = 1.0
     block_exponents: tuple[float, ...] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
