@@ -14,6 +14,7 @@ from covey.geo.geojson import find_axes
 
 Sites = list[list[float]]
 FORMS = "a CSV file with the columns, a JSON list of points, or GeoJSON points"
+MOST_NAMED = 8  # columns of a file in one message
 
 
 def read_centres(
@@ -64,7 +65,8 @@ def _from_csv(text: str, columns: Sequence[str], name: str) -> dict[str, Sites]:
     missing = [each for each in columns if each not in header]
     if missing:
         raise FormatError(
-            f"centers: the file has no column {missing[0]!r}; the coreset's columns are {', '.join(columns)}"
+            f"centers: the file has no column {missing[0]!r}; the coreset's columns are {', '.join(columns)}, "
+            f"and the file's {', '.join(map(repr, header[:MOST_NAMED])) or 'none'}"
         )
     sets: dict[str, Sites] = {}
     for row in rows:

@@ -339,7 +339,10 @@ def test_both_questions_at_once(covey, made):
         (("coreset.parquet", "-k", 2, "--allowed", "area.geojson", "--lon", "east"), "--lon"),
         (("coreset.parquet", "-k", 2, "--allowed", "area.geojson"), "--allowed: no part of it lies in the bounds"),
         (("coreset.parquet", "-k", 2, "--forbidden", "world.geojson"), "--forbidden: leaves no place"),
-        (("coreset.parquet", "-k", 2, "--candidates", "odd.csv"), "--candidates: the file has no column 'lat'"),
+        (
+            ("coreset.parquet", "-k", 2, "--candidates", "odd.csv"),
+            "columns are lon, lat, and the file's 'lon', 'height'",
+        ),
         (("coreset.parquet", "-k", 2, "--candidates", "none.csv"), "--candidates: cannot read"),
         (("coreset.parquet", "-k", 2, "--candidates", "sites.csv"), "--candidates: 'sites.csv' holds 2 sets"),
         (("coreset.parquet", "-k", 2, "--candidates", "area.geojson"), "no FeatureCollection of points"),
