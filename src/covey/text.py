@@ -105,6 +105,11 @@ def how_many(size: float | None) -> str:
     return "not released" if size is None else f"{round(size):,}"
 
 
+def counted(many: int, what: str) -> str:
+    """How many things there are: 1 centre, 2 centres."""
+    return f"{many:,} {what}{'' if many == 1 else 's'}"
+
+
 def plain(value: float, *, up: bool = False) -> str:
     """Two digits, without an exponent. up : never less, for what is said to be "at most" or "within"."""
     short = _UP.create_decimal(f"{value:.10g}") if up else f"{value:.2g}"  # what ten digits do not show is rounding

@@ -13,7 +13,7 @@ from covey.geo.geojson import METRES as DEGREE
 from covey.post.errors.quantiles import LEVEL
 from covey.published.certificate import reach_of
 from covey.published.ways import MEAN, METRES, ROOT
-from covey.text import how_many, listing, own_names, plain
+from covey.text import counted, how_many, listing, own_names, plain
 
 if TYPE_CHECKING:
     from covey.published.certificate import Certificate
@@ -199,7 +199,7 @@ def constraint_words(release: Release) -> list[str]:
     fixed, listed, allowed, forbidden = (
         _count(limits.get(name)) for name in ("fixed", "candidates", "allowed_polygons", "forbidden_polygons")
     )
-    where = [f"chosen from {listed:,} places" if listed else "found"]
+    where = [f"chosen from {counted(listed, 'place')}" if listed else "found"]
     where += [f"inside {allowed:,} allowed polygon{'s' if allowed > 1 else ''}"] if allowed else []
     where += [f"outside {forbidden:,} forbidden polygon{'s' if forbidden > 1 else ''}"] if forbidden else []
     parts = [f"the first {'centre was' if fixed == 1 else f'{fixed} centres were'} given"] if fixed else []
@@ -210,7 +210,7 @@ def constraint_words(release: Release) -> list[str]:
     whole = base[0] if isinstance(base, list) and base and _is_cost(base[0]) and base[0] > 0 else None
     for name, words in (
         ("fixed alone", "The given places alone"),
-        ("anywhere", f"{len(release.centres)} centres anywhere"),
+        ("anywhere", f"{counted(len(release.centres), 'centre')} anywhere"),
     ):
         told = more.get(name) if isinstance(more, dict) else None
         if isinstance(told, list) and len(told) == 3 and _is_cost(told[0]):

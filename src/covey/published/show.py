@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from covey.text import in_commands, listing, number, paragraph, printable, show_table
+from covey.text import counted, in_commands, listing, number, paragraph, printable, show_table
 
 if TYPE_CHECKING:
     from covey.published.release import Release
@@ -22,7 +22,7 @@ def show_release(release: Release, *, scaled: bool = False) -> None:
     certificate = release.certificate
     chosen = certificate.parameters.get("chosen")
     algorithm = certificate.algorithm + (f" ({chosen})" if chosen else "")
-    what = printable(f"{release.objective} by {algorithm}: {len(release.centres)} centres to publish")
+    what = printable(f"{release.objective} by {algorithm}: {counted(len(release.centres), 'centre')} to publish")
     sys.stdout.write(f"{what}\n\n")
     show_centres(release, scaled=scaled)
     for words in (*how_many_words(release), " ".join(constraint_words(release))):
@@ -66,7 +66,10 @@ def pointing_nowhere(release: Release) -> list[str]:
 
 
 def _columns_at_an_end(release: Release) -> list[str]:
-    """Columns in which centres of more than half of the rows are at an end of the range. Of what is released alone."""
+    """Columns in which centres of more than half of the rows are at an end of the range. Of what is released alone.
+
+    A centre beyond the bounds was given or listed, and says nothing of where rows are.
+    """
     from covey.geo.clock import hand
 
     sizes = [max(size, 0.0) for size in release.sizes or [1.0] * len(release.centres)]
@@ -78,7 +81,7 @@ def _columns_at_an_end(release: Release) -> list[str]:
         and sum(
             size
             for centre, size in zip(release.centres, sizes, strict=True)
-            if min(centre[i] - low, high - centre[i]) <= AT_AN_END * (high - low)
+            if 0 <= min(centre[i] - low, high - centre[i]) <= AT_AN_END * (high - low)
         )
         > sum(sizes) / 2
     ]

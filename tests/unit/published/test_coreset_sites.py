@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from covey import Certificate, Coreset, FormatError, ParameterError, Release
 from covey.geo.geojson import Region
 from covey.published.errors import BoxNoise
+from covey.published.sentences import constraint_words
+from covey.published.show import at_an_end
 
 OBJECTIVES = ("k-means", "k-median")
 
@@ -181,6 +183,13 @@ def test_places_may_lie_outside_the_bounds_if_they_are_given():
     coreset, outside = boxed(), [[1.5, 0.0]]
     assert coreset.kmedian(2, fixed=outside, random_state=0).centres[0] == outside[0]
     assert told(coreset.kmedian(1, candidates=[[1.5, 0.0], [-1.5, 0.0]], random_state=0))["candidates"] == 2
+
+
+def test_a_place_beyond_the_bounds_says_nothing_of_where_rows_are():
+    only = boxed().kmedian(1, candidates=[[1.5, 0.0]], random_state=0)
+    assert at_an_end(only) == []
+    assert constraint_words(only)[0] == "Limits: centres were chosen from 1 place."
+    assert at_an_end(boxed().kmedian(1, candidates=[[1.0, 0.0]], random_state=0))  # within them, as ever
 
 
 def test_other_columns_are_free():
