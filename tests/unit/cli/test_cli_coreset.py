@@ -341,7 +341,8 @@ def test_both_questions_at_once(covey, made):
         (("coreset.parquet", "-k", 2, "--forbidden", "world.geojson"), "--forbidden: leaves no place"),
         (
             ("coreset.parquet", "-k", 2, "--candidates", "odd.csv"),
-            "--candidates: the file has no column 'lat'; the coreset's columns are lon, lat, and the file's 'lon', 'height'",
+            "--candidates: the file has no column 'lat'; the coreset's columns are lon, lat, "
+            "and the file's 'lon', 'height'",
         ),
         (("coreset.parquet", "-k", 2, "--candidates", "none.csv"), "--candidates: cannot read"),
         (("coreset.parquet", "-k", 2, "--candidates", "sites.csv"), "--candidates: 'sites.csv' holds 2 sets"),
