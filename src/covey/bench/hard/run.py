@@ -25,7 +25,7 @@ from covey.fit.fit import fit
 from covey.post.random import public_rng
 from covey.public import Ball
 
-HOURS = "Two to three CPU hours for all of it, on two cores half as many."
+HOURS = "Half a CPU hour for all of it, on two cores half as much."
 SHARED = ("group", "case", "epsilon")
 
 
