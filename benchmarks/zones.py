@@ -1,9 +1,10 @@
-"""What a zone costs the centres: pickups in New York with a strict zone over midtown, against the same fits without it.
+"""What a zone costs the centres: pickups in New York with a strict zone over midtown, against the same fits without it;
+and, in six columns, people of a census with a strict zone up to an age of 30.
 
     python benchmarks/zones.py DATA      prints a table and writes benchmarks/results/zones/
 
-DATA holds nyc_taxi.parquet. A cost is that of all rows, in columns scaled to [-1, 1], of centres that were released at
-epsilon 1; a ratio is the mean cost of the fits with a zone over that of the fits without. "kept rows" is what fits did
+DATA holds nyc_taxi.parquet and adult_num.parquet. A cost is that of all rows, in columns scaled to [-1, 1], of centres
+that were released at epsilon 1; a ratio is the mean cost of the fits with a zone over that of the fits without. "kept rows" is what fits did
 before they counted by zone: rows are thinned first, and nobody counts them up.
 
 Goal: at most 1.05 with a zone of 0.1, for `grid`, `auto` and the coresets.
@@ -14,6 +15,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,25 +25,56 @@ import pandas as pd
 from covey import Box, KMeans, PrivateCoreset
 
 GOAL, SEEDS, K, EPSILON = 1.05, 10, 5, 1.0
-LOWER, UPPER = np.array([-74.1, 40.7]), np.array([-73.9, 40.9])
-BOUNDS = Box(lon=(-74.1, -73.9), lat=(40.7, 40.9))
+NEW_YORK = Box(lon=(-74.1, -73.9), lat=(40.7, 40.9))
 MIDTOWN = Box(lon=(-74.0, -73.97), lat=(40.745, 40.77))
+CENSUS = Box(
+    age=(17, 90),
+    fnlwgt=(0, 1_500_000),
+    education_num=(1, 16),
+    capital_gain=(0, 99_999),
+    capital_loss=(0, 5_000),
+    hours_per_week=(1, 99),
+)
+YOUNG = Box(age=(17, 30))
 ZONES = (0.1, 0.5)
 RESULTS = Path(__file__).parent / "results" / "zones"
 Fit = Callable[[pd.DataFrame, Any, int], Any]
 
 
-def centres_of(algorithm: str) -> Fit:
+@dataclass(frozen=True)
+class Case:
+    """Rows, their bounds, and the box that is a zone."""
+
+    rows: pd.DataFrame
+    bounds: Box
+    zone: Box
+
+    def in_zone(self) -> pd.Series:
+        sides = zip(self.zone.names, self.zone.ranges, strict=True)
+        return pd.concat([self.rows[name].between(*side) for name, side in sides], axis=1).all(axis=1)
+
+    def cost(self, centres: Any) -> float:
+        """The mean square of all rows, each column from -1 to 1."""
+        low, high = np.array(self.bounds.ranges).T
+        scaled, at = ((np.asarray(x, dtype=np.float64) - low) / (high - low) * 2 - 1 for x in (self.rows, centres))
+        return float(np.square(np.clip(scaled, -1, 1)[:, None] - at).sum(axis=2).min(axis=1).mean())
+
+    def thinned(self, zone: float, seed: int) -> pd.DataFrame:
+        rate = np.expm1(zone) / np.expm1(EPSILON)
+        return self.rows[~self.in_zone() | (np.random.default_rng(seed).random(len(self.rows)) < rate)]
+
+
+def centres_of(algorithm: str, bounds: Box = NEW_YORK) -> Fit:
     def fit(rows: pd.DataFrame, zones: Any, seed: int) -> Any:
         asked = {"algorithm": algorithm, "zones": zones, "random_state": seed, "errors": "none"}
-        return KMeans(K, epsilon=EPSILON, bounds=BOUNDS, **asked).fit(rows).cluster_centers_
+        return KMeans(K, epsilon=EPSILON, bounds=bounds, **asked).fit(rows).cluster_centers_
 
     return fit
 
 
 def coreset_of(method: str) -> Fit:
     def fit(rows: pd.DataFrame, zones: Any, seed: int) -> Any:
-        made = PrivateCoreset(K, epsilon=EPSILON, bounds=BOUNDS, method=method, zones=zones, random_state=seed)
+        made = PrivateCoreset(K, epsilon=EPSILON, bounds=NEW_YORK, method=method, zones=zones, random_state=seed)
         return made.fit(rows).coreset_.kmeans(K).centres
 
     return fit
@@ -53,24 +86,12 @@ SUBJECTS: dict[str, Fit] = {
 }
 
 
-def cost(rows: pd.DataFrame, centres: Any) -> float:
-    scaled, at = ((np.asarray(each, dtype=np.float64) - LOWER) / (UPPER - LOWER) * 2 - 1 for each in (rows, centres))
-    return float(np.square(np.clip(scaled, -1, 1)[:, None] - at).sum(axis=2).min(axis=1).mean())
-
-
-def thinned(rows: pd.DataFrame, zone: float, seed: int) -> pd.DataFrame:
-    (west, east), (south, north) = MIDTOWN.ranges
-    inside = rows["lon"].between(west, east) & rows["lat"].between(south, north)
-    rate = np.expm1(zone) / np.expm1(EPSILON)
-    return rows[~inside | (np.random.default_rng(seed).random(len(rows)) < rate)]
-
-
-def measure(rows: pd.DataFrame, fit: Fit) -> dict[str, Any]:
-    plain = [cost(rows, fit(rows, None, seed)) for seed in range(SEEDS)]
+def measure(case: Case, fit: Fit) -> dict[str, Any]:
+    plain = [case.cost(fit(case.rows, None, seed)) for seed in range(SEEDS)]
     found: dict[str, Any] = {"cost": float(np.mean(plain))}
     for zone in ZONES:
-        kept = [cost(rows, fit(thinned(rows, zone, seed), None, seed)) for seed in range(SEEDS)]
-        counted = [cost(rows, fit(rows, [(MIDTOWN, zone)], seed)) for seed in range(SEEDS)]
+        kept = [case.cost(fit(case.thinned(zone, seed), None, seed)) for seed in range(SEEDS)]
+        counted = [case.cost(fit(case.rows, [(case.zone, zone)], seed)) for seed in range(SEEDS)]
         for name, costs in (("kept rows", kept), ("counted up", counted)):
             each = np.array(costs) / found["cost"]
             found[f"{name}, {zone:g}"] = {"mean": float(each.mean()), "worst": float(each.max())}
@@ -82,7 +103,9 @@ def page(found: dict[str, dict[str, Any]], about: dict[str, Any]) -> str:
     lines = [
         "# A strict zone over midtown",
         "",
-        f"{about['rows']:,} pickups in New York (`nyc_taxi`), of which {about['in_zone']:.0%} are in the zone;",
+        f"{about['rows']:,} pickups in New York (`nyc_taxi`), of which {about['in_zone']:.0%} are in the zone; and",
+        f"in six columns {about['people']:,} people of a census (`adult_num`), {about['young']:.0%} in a zone up to the age",
+        "of 30;",
         f"k = {K}, epsilon = {EPSILON:g}, {SEEDS} seeds. Cost of all rows for the released centres, as a multiple of",
         "the mean cost without a zone: the mean, and the worst in brackets. A column's head has the zone's epsilon.",
         "`python benchmarks/zones.py DATA` writes this page.",
@@ -98,13 +121,22 @@ def page(found: dict[str, dict[str, Any]], about: dict[str, Any]) -> str:
 
 def main() -> None:
     table = pd.read_parquet(Path(sys.argv[1]) / "nyc_taxi.parquet", columns=["pickup_lon", "pickup_lat"])
-    rows = table.set_axis(["lon", "lat"], axis=1)
-    (west, east), (south, north) = MIDTOWN.ranges
-    inside = rows["lon"].between(west, east) & rows["lat"].between(south, north)
-    about = {"rows": len(rows), "in_zone": float(inside.mean()), "seeds": SEEDS, "k": K, "epsilon": EPSILON}
+    pickups = Case(table.set_axis(["lon", "lat"], axis=1), NEW_YORK, MIDTOWN)
+    people = pd.read_parquet(Path(sys.argv[1]) / "adult_num.parquet", columns=list(CENSUS.names))
+    census = Case(people, CENSUS, YOUNG)
+    about = {
+        "rows": len(pickups.rows),
+        "in_zone": float(pickups.in_zone().mean()),
+        "people": len(people),
+        "young": float(census.in_zone().mean()),
+        "seeds": SEEDS,
+        "k": K,
+        "epsilon": EPSILON,
+    }
     found = {}
-    for name, fit in SUBJECTS.items():
-        found[name] = measure(rows, fit)
+    works = [(name, pickups, fit) for name, fit in SUBJECTS.items()]
+    for name, case, fit in (*works, ("auto, six columns", census, centres_of("auto", CENSUS))):
+        found[name] = measure(case, fit)
         print(name, json.dumps(found[name]), flush=True)
     RESULTS.mkdir(parents=True, exist_ok=True)
     (RESULTS / "zones.json").write_text(json.dumps({**about, "goal": GOAL, "found": found}, indent=2) + "\n")

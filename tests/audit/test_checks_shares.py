@@ -31,9 +31,10 @@ from covey.private.tables.frames import ArrayTable, open_table
 from covey.public import Box, Neighbours, Person, resolve_bounds
 from covey.queries.counts import CellCounts
 from covey.queries.grid import Grid
+from covey.queries.projection import Projection
 from covey.queries.tree import Nodes, Tree, TreeLeaves
 from covey.queries.voronoi import VoronoiSums
-from covey.queries.zoned import ByZone, ZonedCells, ZonedLeaves
+from covey.queries.zoned import ByZone, OfImages, ZonedCells, ZonedLeaves
 
 BOX = Box(x=(-1, 1), y=(-1, 1))
 DOMAIN = resolve_bounds(BOX, names=("x", "y"), width=2)
@@ -191,7 +192,10 @@ def test_a_row_in_a_zone_is_one_row_until_it_is_noised():
     centres = np.array([[0, 0], [DOMAIN.limit, DOMAIN.limit]])
     leaves = TreeLeaves(Tree(DOMAIN), Nodes(np.zeros(1), np.zeros(1)))
     by_leaf = ZonedLeaves(leaves, regions, np.ones((2, 1), dtype=np.bool_))
-    for query in (ZonedCells.of(DOMAIN, 4, regions), by_leaf, ByZone(VoronoiSums(centres, DOMAIN), regions)):
+    image = Projection(np.array([[1, 1]]), np.zeros(2), np.array([2 * DOMAIN.limit]), DOMAIN)
+    of_images = OfImages(TreeLeaves(Tree(image.target), Nodes(np.zeros(1), np.zeros(1))), image)
+    by_zone = [ByZone(each, regions) for each in (VoronoiSums(centres, DOMAIN), of_images)]
+    for query in (ZonedCells.of(DOMAIN, 4, regions), by_leaf, *by_zone):
         out = np.zeros(query.size, dtype=np.int64)
         query.accumulate(there, out)
         assert 0 < np.abs(out).sum() <= query.sensitivity(Neighbours.ADD_REMOVE).l1

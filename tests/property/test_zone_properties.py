@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,9 +14,13 @@ from covey.geo.areas import BORDER
 from covey.geo.geojson import Region, inside
 from covey.private.lattice import to_lattice
 from covey.public import Box, Domain, Neighbours, resolve_bounds
+from covey.queries.counts import CellCounts
+from covey.queries.grid import Grid
+from covey.queries.projection import Projection
+from covey.queries.residuals import ResidualSums
 from covey.queries.tree import Nodes, Tree, TreeLeaves
 from covey.queries.voronoi import VoronoiSums
-from covey.queries.zoned import ByZone, ZonedCells, ZonedLeaves
+from covey.queries.zoned import ByZone, OfImages, ZonedCells, ZonedLeaves
 
 DOMAIN = resolve_bounds(Box((-2, 2), (-1, 1)), names=None, width=2)
 places = st.integers(-30, 30).map(lambda x: x / 10)
@@ -151,12 +156,46 @@ def test_boxes_that_no_border_comes_near_have_one_number():
     assert possible.T.tolist() == [[False, True], [True, False], [True, True]]
 
 
+CENTRES = np.array([[-0.5, 0.0], [0.5, 0.0], [0.9, 0.9]]) * DOMAIN.limit
+LINE = Projection(np.array([[3, -2]]), np.array([7, -9]), np.array([2 * DOMAIN.limit]), DOMAIN)  # clips at its ends
+SUMS = {
+    "clusters": VoronoiSums(CENTRES, DOMAIN),
+    "residuals": ResidualSums(DOMAIN, CENTRES, DOMAIN.limit / 3),
+    "residuals and counts": ResidualSums(DOMAIN, CENTRES, DOMAIN.limit / 3, projection=LINE, with_counts=True),
+    "images": OfImages(CellCounts(Grid(LINE.target, 8)), LINE),
+}
+
+
+@pytest.mark.parametrize("neighbours", list(Neighbours))
+@pytest.mark.parametrize("name", SUMS)
 @settings(max_examples=8, deadline=None)
-@given(documents, st.integers(0, 2**32))
-def test_by_zone_is_the_statistic_of_each_zones_rows(document, seed):
+@given(document=documents, seed=st.integers(0, 2**32))
+def test_by_zone_one_row_changes_no_more_than_is_declared(name, neighbours, document, seed):
     regions = Zones.read(document).on(DOMAIN)
-    rows = rows_near(regions, seed)
-    inner = VoronoiSums(np.array([[-0.5, 0.0], [0.5, 0.0], [0.9, 0.9]]) * DOMAIN.limit, DOMAIN)
+    rows, query = rows_near(regions, seed), ByZone(SUMS[name], regions)
+    declared = query.sensitivity(neighbours)
+
+    def of(row):
+        out = np.zeros(query.size, dtype=np.int64)
+        query.accumulate(np.ascontiguousarray(row[:, None]), out)
+        return out
+
+    for row, other in zip(rows.T, rows.T[::-1], strict=True):
+        change = of(row) - (of(other) if neighbours is Neighbours.REPLACE_ONE else 0)
+        assert np.abs(change).sum() <= declared.l1
+        assert np.square(change).sum() <= declared.l2_squared
+        assert np.abs(change).max() <= declared.linf
+        assert np.count_nonzero(change) <= declared.coordinates
+        if neighbours is Neighbours.ADD_REMOVE and declared.block:
+            lengths = np.sqrt(np.square(change.reshape(-1, declared.block).astype(float)).sum(axis=1))
+            assert lengths.sum() <= declared.l2_by_block
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.sampled_from(sorted(SUMS)), documents, st.integers(0, 2**32))
+def test_by_zone_is_the_statistic_of_each_zones_rows(name, document, seed):
+    regions = Zones.read(document).on(DOMAIN)
+    rows, inner = rows_near(regions, seed), SUMS[name]
     found = np.zeros(ByZone(inner, regions).size, dtype=np.int64)
     for part in np.array_split(rows, 3, axis=1):  # batches do not show
         ByZone(inner, regions).accumulate(np.ascontiguousarray(part), found)

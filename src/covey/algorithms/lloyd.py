@@ -23,6 +23,7 @@ from covey.private.curator import Curator
 from covey.queries.voronoi import VoronoiSums
 
 LAST_ROUND = "the clusters of the last round, whose means the centres are"
+BY_CLUSTER = "clusters were counted by zone, and the noise of a zone's numbers was multiplied as they were"
 STARTS = {"sphere-packing": sphere_packing, "uniform": uniform_starts}
 FINE = 2**20  # multipliers are whole multiples of 1/FINE
 
@@ -98,8 +99,9 @@ def of_last_round(
     one = VoronoiSums(np.zeros((1, curator.domain.dimension)), curator.domain)
     sensitivity, limit = one.sensitivity(curator.neighbours), curator.domain.limit
     if isinstance(noise, DiscreteLaplace):
-        scale, zoned = float(sensitivity.l1 / (limit * noise.epsilon)), curator.zones is not None
-        return counted(centres, sizes, scale=scale, notes=notes, counted_up=zoned)
+        if curator.zones is not None:
+            return Outcome(centres, sizes, notes, not_told=BY_CLUSTER, counted_up=True)
+        return counted(centres, sizes, scale=float(sensitivity.l1 / (limit * noise.epsilon)), notes=notes)
     deviation = float(noise.multiplier) * math.sqrt(sensitivity.l2_squared) / limit
     return Outcome(centres, sizes, notes, size_law=Sizes.normal(sizes, deviation=deviation))
 

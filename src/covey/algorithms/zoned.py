@@ -13,14 +13,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from covey.noise.mechanisms import DiscreteLaplace
-from covey.post.zones import KeptCounts, Keys, likely_pairs
-from covey.private.curator import Curator
+from covey.post.zones import KeptClusters, KeptCounts, Keys, likely_pairs
+from covey.private.curator import Adds, Curator
 from covey.queries.base import Query, Rows
 from covey.queries.counts import CellCounts
-from covey.queries.grid import Grid
+from covey.queries.grid import MOST_CELLS, Grid
+from covey.queries.projection import Projection
+from covey.queries.residuals import ResidualSums
 from covey.queries.tree import TreeLeaves
 from covey.queries.voronoi import VoronoiSums, nearest
-from covey.queries.zoned import ByZone, ZonedCells, ZonedLeaves, check_size
+from covey.queries.zoned import ByZone, OfImages, ZonedCells, ZonedLeaves, check_size
 
 SPOTS_AT_ONCE = 2**10  # whose places are found: a table of each with thousands of centres or rays stays small
 
@@ -45,6 +47,28 @@ def count_leaves_of(curator: Curator, leaves: TreeLeaves, noise: DiscreteLaplace
     possible = curator.zones.regions.possible_in(lower, upper)
     noisy = curator.release(ZonedLeaves(leaves, curator.zones.regions, possible), noise).astype(np.float64)
     return KeptCounts(noisy, _scale(curator, leaves, noise), Keys.of(possible, curator.zones.rates))
+
+
+def count_images(
+    curator: Curator,
+    projected: Curator,
+    leaves: TreeLeaves,
+    projection: Projection,
+    noise: DiscreteLaplace,
+    *,
+    sums: int,
+) -> KeptCounts:
+    """Rows per leaf of a tree of the rows' images: in each zone all leaves, since an image does not tell a row's zone.
+
+    sums : how many are asked for afterwards. Where these or the leaves, by zone, would be more than can be held, kept
+    rows are counted as they are: it was charged before.
+    """
+    zones = curator.zones
+    if zones is None or max(leaves.size, sums) * zones.kinds > MOST_CELLS:
+        return _plain(projected, leaves, noise)
+    query = OfImages(leaves, projection)
+    keys = Keys.of(np.ones((zones.kinds, leaves.size), dtype=np.bool_), zones.rates)
+    return KeptCounts(_by_zone(curator, query, noise).ravel(), _scale(curator, query, noise), keys)
 
 
 def count_places(
@@ -94,7 +118,31 @@ def sum_clusters(curator: Curator, sums: VoronoiSums, noise: DiscreteLaplace) ->
     return ClusterSums(np.stack(added, axis=1).ravel(), counted.counts, search.scales, float(kept.sum()))
 
 
-def _by_zone(curator: Curator, query: Query, noise: DiscreteLaplace) -> Floats:
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """Noisy sums as `ResidualSums` reads them, the deviation of each cluster's noise, and the rows behind its sums."""
+
+    noisy: NDArray[np.int64] | Floats
+    doubt: float | Floats
+    weights: Floats
+
+
+def sum_residuals(
+    curator: Curator, sums: ResidualSums, noise: Adds, *, doubt: float, weights: Floats, kept: KeptClusters | None
+) -> Residuals:
+    """Sums of the residuals of clusters of about so many rows, `weights`; `kept` says how many by zone.
+
+    doubt : the deviation of the noise of every number.
+    """
+    if kept is None:
+        return Residuals(curator.release(sums, noise), doubt, weights)
+    table = _by_zone(curator, sums, noise).reshape(*kept.kept.shape, -1)
+    factors = kept.factors(doubt / sums.clip.unit_limit * np.sqrt(curator.domain.dimension))
+    added = (table * factors[:, :, None]).sum(axis=0).ravel()
+    return Residuals(added, doubt * np.sqrt(np.square(factors).sum(axis=0)), kept.weights(factors))
+
+
+def _by_zone(curator: Curator, query: Query, noise: Adds) -> Floats:
     """(zones, numbers of the query), noisy."""
     assert curator.zones is not None
     noisy = curator.release(ByZone(query, curator.zones.regions), noise)

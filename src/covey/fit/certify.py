@@ -27,7 +27,6 @@ NO_COUNTS = "no numbers of rows were released that errors could be computed from
 SAMPLED = "a fit of a sample is not run again on made-up rows"
 ZONED = "a fit with zones is not run again on made-up rows"
 ZONED_COSTS = "centres were chosen by the same noise of zones that their cost would be told by"
-BY_CLUSTER = "clusters were counted by zone, and the noise of a zone's numbers was multiplied as they were"
 BOUNDS = ("_error", "_error_one_query", "_error_of_centres", "beyond_the_best")  # how notes of bounds on costs end
 NO_RERUNS = "there are too many centres for reruns, or no counts that stand for rows"
 NO_BOUND = "noise leaves open by how much the centres cost more than the best ones, or it may be twice as much"
@@ -103,8 +102,8 @@ def known_errors(
         return sizes, None, {"errors": outcome.not_told or NO_COUNTS}
     if "zones" not in outcome.notes:
         return known
-    if not outcome.counted_up or outcome.boxes is None or known.errors is None:
-        return known.sizes, None, {"errors": BY_CLUSTER if outcome.counted_up else THINNED}
+    if not outcome.counted_up or known.errors is None:
+        return known.sizes, None, {"errors": THINNED}
     costs = {f"{each} cost": ZONED_COSTS for each in OBJECTIVES}
     return known.sizes, msgspec.structs.replace(known.errors, costs=None, distances=None), costs
 

@@ -180,6 +180,11 @@ def shrunk_steps(shifts: Floats, deviations: Floats, weights: Floats, axes: Floa
     return steps
 
 
+def mean_square(points: Floats, weights: Floats) -> float:
+    """The mean squared length of weighted points."""
+    return float(weights @ np.square(points).sum(axis=1)) / float(weights.sum())
+
+
 def gained(steps: Floats, shifts: Floats, deviations: Floats, weights: Floats) -> float:
     """By how much steps lowered the mean squared residual, as far as the noisy shifts tell."""
     taken, wanted = np.square(steps).sum(axis=1), np.square(shifts).sum(axis=1)

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from covey.post.distances import Floats, add_up
 from covey.post.errors.boxes import CountedBoxes, laplace_variance
+from covey.post.leaves import kept_weights
 
 STANDS_OUT = 3.0  # deviations of their noise: a search counts up the rows of a zone if all it kept are more
+HARMLESS = 0.5  # of all kept rows: what the noise of a zone, divided by its rate, may be
 SURE = 3.0  # e-foldings beyond the largest noise of all keys: a key that cannot be has rows all the same
 
 
@@ -54,6 +56,11 @@ class KeptCounts:
         return self.noisy if self.keys is None else self.keys.add_up(self.noisy / self.keys.rate)
 
     @property
+    def kept(self) -> Floats:
+        """Noisy numbers of kept rows of each place."""
+        return self.noisy if self.keys is None else self.keys.add_up(self.noisy)
+
+    @property
     def scales(self) -> Floats:
         """Of Laplace noise with as large a variance as the noise of each place."""
         if self.keys is None:
@@ -72,8 +79,17 @@ class KeptCounts:
         rate = self.keys.rate
         return self.keys.add_up((noise + np.maximum(self.noisy, 0.0) * (1 - rate)) / rate**2)
 
+    @property
+    def coins(self) -> Floats | None:
+        """The largest deviation that one kept row of each place has; None where no coin was thrown."""
+        if self.keys is None:
+            return None
+        largest = np.zeros(self.keys.places)
+        np.maximum.at(largest, self.keys.place, np.sqrt(1 - self.keys.rate) / self.keys.rate)
+        return largest
+
     def for_search(self) -> KeptCounts:
-        """The same, with rate 1 for each zone whose kept rows do not stand out of their noise all together.
+        """The same, with rate 1 for each zone whose kept rows do not stand out of their noise, if divided that is much.
 
         A rate of a millionth would make noise a million rows: centres would go where nobody is.
         """
@@ -82,17 +98,63 @@ class KeptCounts:
         kinds, kind = np.unique(self.keys.rate, return_inverse=True)
         kept = add_up(kind, self.noisy, len(kinds))
         noise = np.sqrt(laplace_variance(self.scale) * np.bincount(kind, minlength=len(kinds)))
-        rate = np.where((kept > STANDS_OUT * noise)[kind], self.keys.rate, 1.0)
+        harmless = noise / kinds < HARMLESS * self.noisy.sum()
+        rate = np.where((harmless | (kept > STANDS_OUT * noise))[kind], self.keys.rate, 1.0)
         return replace(self, keys=replace(self.keys, rate=rate))
+
+    def sure(self) -> KeptCounts:
+        """The same, with rate 1 for each key below the largest noise of all: for places that any zone may have rows in.
+
+        Of keys that nobody is in, some stand out of the noise by less; divided, they would be as many rows as nowhere.
+        """
+        if self.keys is None:
+            return self
+        sure = self.noisy > self.scale * np.log(max(len(self.noisy), 4))
+        return replace(self, keys=replace(self.keys, rate=np.where(sure, self.keys.rate, 1.0)))
+
+    def standing(self, strictness: float) -> KeptCounts:
+        """The same without numbers of kept rows that do not stand out of their noise."""
+        return replace(self, noisy=kept_weights(self.noisy, scale=self.scale, strictness=strictness))
 
     def boxes(self, points: Floats, widths: Floats, *, strictness: float) -> CountedBoxes:
         """Boxes with these numbers of rows, and the law of their noise."""
-        scales, coins = self.scales, None
+        scales = self.scales
         thresholds = strictness * scales * np.log(max(len(points), 4))
-        if self.keys is not None:
-            coins = np.zeros(len(points))
-            np.maximum.at(coins, self.keys.place, np.sqrt(1 - self.keys.rate) / self.keys.rate)
-        return CountedBoxes(points, widths, self.counts, self.variances, thresholds, scales, coins)
+        return CountedBoxes(points, widths, self.counts, self.variances, thresholds, scales, self.coins)
+
+
+@dataclass(frozen=True, eq=False)
+class KeptClusters:
+    """Noisy numbers of kept rows of each zone and cluster, (zones, k), none negative; and the rates of the zones.
+
+    least : what noise leaves open of a cluster's number, (k,).
+    """
+
+    kept: Floats
+    rates: Floats
+    least: Floats
+
+    @classmethod
+    def of(cls, standing: KeptCounts, label: NDArray[np.intp], least: Floats) -> KeptClusters:
+        """From kept rows of all pairs of a zone and a place that stand out, by the cluster of each place."""
+        assert standing.keys is not None
+        noisy, rate = (each.reshape(-1, standing.keys.places) for each in (standing.noisy, standing.keys.rate))
+        return cls(np.stack([add_up(label, numbers, len(least)) for numbers in noisy]), rate[:, 0], least)
+
+    def factors(self, doubt: float) -> Floats:
+        """What sums of kept rows are multiplied by, (zones, k): 1/rate, or less where noise would be most of it.
+
+        doubt : the length of the noise of a cluster's sum, in rows. A factor f leaves (1/q - f)K rows out and has noise
+        f·doubt: the sum of their squares is least where f is K²/(K² + doubt²) of 1/q.
+        """
+        squares = np.square(self.kept)
+        found = squares / np.maximum(squares + doubt**2, 1e-300) / self.rates[:, None]
+        found[0, ~found.any(axis=0)] = 1.0  # a cluster without rows, whose sums are noise
+        return np.asarray(found)
+
+    def weights(self, factors: Floats) -> Floats:
+        """The rows behind sums that were multiplied by such factors."""
+        return np.maximum((self.kept * factors).sum(axis=0), self.least * factors.max(axis=0))
 
 
 def likely_pairs(

@@ -98,12 +98,12 @@ class ResidualSums:
             if self.with_counts:
                 table[:, d] += self.clip.unit_limit * np.bincount(label, minlength=k)
 
-    def shifts(self, noisy: NDArray[np.int64]) -> NDArray[np.float64]:
+    def shifts(self, noisy: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64]:
         """The noisy residual sums, (k, d), in lattice units: divide by (noisy) counts and add them to the centres."""
         sums = noisy.reshape(len(self.centres), -1)[:, : self.domain.dimension]
         return np.asarray(sums * self.clip.units[:, None], dtype=np.float64)
 
-    def counts(self, noisy: NDArray[np.int64]) -> NDArray[np.float64]:
+    def counts(self, noisy: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64]:
         """The noisy number of rows of each cluster; may be negative."""
         if not self.with_counts:
             raise ParameterError("with_counts", "these sums were asked for without counts")

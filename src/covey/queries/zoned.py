@@ -14,6 +14,7 @@ from covey.public import Domain, Neighbours
 from covey.queries.base import Query, Rows
 from covey.queries.counts import count_into, one_unit
 from covey.queries.grid import MOST_CELLS, Grid, OnGrid
+from covey.queries.projection import Projection
 from covey.queries.tree import TreeLeaves
 
 
@@ -127,3 +128,20 @@ class ByZone:
         zone, table = self.regions.index(rows), out.reshape(self.blocks, -1)
         for number in np.flatnonzero(np.bincount(zone, minlength=self.blocks)):
             self.query.accumulate(np.ascontiguousarray(rows[:, zone == number]), table[number])
+
+
+class OfImages:
+    """A sum over the rows' images under a public map, as a sum over the rows: these tell their zones."""
+
+    def __init__(self, query: Query, projection: Projection) -> None:
+        if query.domain != projection.target:
+            raise ParameterError("projection", "leads to another domain than the query's")
+        self.query, self.projection, self.domain = query, projection, projection.domain
+        self.name, self.size = f"{query.name}, of images", query.size
+
+    def sensitivity(self, neighbours: Neighbours) -> Sensitivity:
+        """That of the query: a row has one image, which no other row changes."""
+        return self.query.sensitivity(neighbours)
+
+    def accumulate(self, rows: Rows, out: NDArray[np.int64]) -> None:
+        self.query.accumulate(self.projection.apply(rows), out)

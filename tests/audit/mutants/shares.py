@@ -3,6 +3,7 @@
 from mutants.planting import mutant
 
 PEOPLE = "unit/private/test_people.py::"
+COUNTED = "unit/fit/test_zones_counted_up.py::"
 CHECKS = "audit/test_checks_shares.py::"
 NODE = "statistical/test_node_rate.py::"
 
@@ -293,6 +294,20 @@ MUTANTS = (
         "queries.zoned:ZonedLeaves.accumulate",
         {'take(key, mode="clip") == pair], 1)': 'take(key, mode="clip") == pair], 8)'},
         killer=CHECKS + "test_a_row_in_a_zone_is_one_row_until_it_is_noised",
+    ),
+    mutant(
+        "zone-images-weighted-before-noise",
+        "the image of a row in a zone counts 1/q times before the noise, which hides one",
+        "queries.zoned:OfImages.accumulate",
+        {"self.projection.apply(rows)": "np.repeat(self.projection.apply(rows), 8, axis=1)"},
+        killer=CHECKS + "test_a_row_in_a_zone_is_one_row_until_it_is_noised",
+    ),
+    mutant(
+        "zone-sums-not-counted-up",
+        "beyond four columns the sums of a zone's kept rows count as they are, beside numbers of all rows",
+        "algorithms.zoned:sum_residuals",
+        {"table * factors[:, :, None]": "table * (factors > 0)[:, :, None]"},
+        killer=COUNTED + "test_in_many_columns_auto_counts_all_rows_of_zones[None]",
     ),
     mutant(
         "zone-of-another-rate",

@@ -52,12 +52,13 @@ def test_every_legal_budget_gives_a_release(rows, epsilon, delta, neighbours):
 @pytest.mark.parametrize("neighbours", BOTH)
 @pytest.mark.parametrize(("d", "k"), [(5, 1), pytest.param(784, 1000, marks=pytest.mark.slow), (5000, 1000)])
 @pytest.mark.parametrize(("epsilon", "delta"), [(Fraction(9000), Fraction(1, 10**6)), (Fraction(60), Fraction(1, 2))])
-def test_the_noise_of_every_release_can_be_drawn(d, k, epsilon, delta, neighbours):
-    shares = choose_shares(d=d, k=k, size=10_000, epsilon=epsilon, delta=delta, neighbours=neighbours)
+@pytest.mark.parametrize("zones", [1, 65])
+def test_the_noise_of_every_release_can_be_drawn(d, k, epsilon, delta, neighbours, zones):
+    shares = choose_shares(d=d, k=k, size=10_000, epsilon=epsilon, delta=delta, neighbours=neighbours, zones=zones)
     cost = shares.plan.cost()
     assert cost.epsilon <= epsilon
     assert cost.delta <= delta
-    for noise, numbers in ((shares.mean, d), (shares.recentre, d), *((each, k * d) for each in shares.rounds)):
+    for noise, numbers in ((shares.mean, d), (shares.recentre, d), *((each, zones * k * d) for each in shares.rounds)):
         assert isinstance(noise, DiscreteGaussian)
         assert noise.multiplier**2 * FINEST**2 >= GAUSSIAN_VARIANCE_PER_NUMBER * numbers
     assert noise.multiplier**2 * 144 * 26_000**4 >= GAUSSIAN_VARIANCE_PER_NUMBER * d * (d + 1) // 2

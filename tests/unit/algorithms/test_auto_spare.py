@@ -9,6 +9,7 @@ from test_auto import ADD, DELTA, PURE, groups, ratios, run
 
 from covey.algorithms.auto import high as auto_high
 from covey.algorithms.auto.shares import approximate_shares, pure_shares
+from covey.post.errors.boxes import laplace_variance
 from covey.post.errors.flat import FlatBoxes, flat_sizes
 from covey.post.random import public_rng
 from covey.public import resolve_bounds
@@ -73,7 +74,9 @@ def test_sizes_in_the_span_of_axes_and_centres_have_the_law_of_those_in_all_colu
         points=rng.uniform(-1, 1, (6_000, 3)),
         widths=np.full((6_000, 3), 0.3),
         counts=rng.poisson(5.0, 6_000) * 1.0,
+        variances=np.full(6_000, laplace_variance(1.0)),
         scale=1.0,
+        coins=None,
         middle=rng.normal(size=60),
         axes=axes,
         outside=60.0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -29,6 +30,7 @@ from covey.budget.accounting.plan import Plan
 from covey.errors import BudgetError, ParameterError
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.post.random import public_rng
+from covey.post.zones import KeptCounts, Keys
 from covey.public import Neighbours, resolve_bounds
 from covey.queries.exact import work
 from covey.queries.grid import Grid
@@ -283,14 +285,30 @@ def test_there_are_enough_candidates_and_not_too_many(k, candidates, wanted, cur
 
 
 def test_clusters_in_a_subspace_have_their_leaves_rows_and_never_less_than_their_noise():
-    points, centres = np.array([[0.0], [1.0], [9.0]]), np.array([[0.0], [10.0], [99.0]])
-    weights = np.array([3.0, 5.0, 2.0])
-    found = _cluster_weights(points, weights, centres, size=20.0, scale=0.1)
+    label, weights = np.array([0, 0, 1]), np.array([3.0, 5.0, 2.0])
+    found, kept = _cluster_weights(KeptCounts(weights, 0.1), label, k=3, size=20.0)
     assert found.tolist() == pytest.approx([16.0, 4.0, 0.2 * 2**0.5])  # the last has no leaf: the noise of one
-    wide = _cluster_weights(points, weights, centres, size=20.0, scale=10.0)
+    assert kept is None
+    wide, _ = _cluster_weights(KeptCounts(weights, 10.0), label, k=3, size=20.0)
     assert wide.tolist() == pytest.approx([20 * 4**0.5, 20 * 2**0.5, 20 * 2**0.5])
-    few = _cluster_weights(points, weights / 100, centres, size=20.0, scale=0.1)
+    few, _ = _cluster_weights(KeptCounts(weights / 100, 0.1), label, k=3, size=20.0)
     assert few[0] == pytest.approx(max(0.08 * 20, 0.2 * 4**0.5))  # less than one row is not scaled up as if it were
+
+
+def test_clusters_by_zone_have_rows_by_their_rates_and_sums_are_worth_their_noise_or_left_out():
+    """Two zones, three leaves, two clusters; of the second zone one of ten rows was kept."""
+    keys = Keys(np.tile(np.arange(3), 2), np.repeat([1.0, 0.1], 3), 3)
+    standing = KeptCounts(np.array([30.0, 0.0, 50.0, 20.0, 0.0, 0.0]), 0.5, keys)
+    rows, kept = _cluster_weights(standing, np.array([0, 0, 1]), k=2, size=100.0)
+    assert rows.tolist() == pytest.approx([30 + 200, 50])
+    assert kept.kept.tolist() == [[30.0, 50.0], [20.0, 0.0]]
+    assert kept.rates.tolist() == [1.0, 0.1]
+    loud = kept.factors(20.0)
+    assert loud.tolist() == [pytest.approx([900 / 1300, 2500 / 2900]), pytest.approx([10 / 2, 0.0])]
+    assert kept.weights(loud).tolist() == pytest.approx([30 * 900 / 1300 + 100, 50 * 2500 / 2900])
+    assert kept.factors(1e-9).tolist() == [pytest.approx([1.0, 1.0]), pytest.approx([10.0, 0.0])]
+    nobody = replace(kept, kept=0 * kept.kept).factors(1.0)
+    assert nobody.tolist() == [[1.0, 1.0], [0.0, 0.0]]  # what its sums are is noise, as without zones
 
 
 @pytest.mark.parametrize(("size", "rounds"), [(20, 1), (200, 2), (10**5, 3)])

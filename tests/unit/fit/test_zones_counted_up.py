@@ -73,12 +73,59 @@ def test_people_are_kept_by_their_strictest_zone_so_nothing_is_divided_by_a_rows
     assert "not counted up" in release.certificate.parameters["not_told"]["errors"]
 
 
-def test_in_many_columns_auto_counts_kept_rows_and_says_so():
-    rows = np.random.default_rng(1).normal(0, 0.3, (4_000, 6))
-    zones = [(Box((-1, 0), *[(-1, 1)] * 5), 0.1)]
-    release = fit(rows, k=2, epsilon=1.0, bounds=(-1, 1), zones=zones, random_state=1)
+SIX = [(Box((-1, 0), *[(-1, 1)] * 5), 0.2)]
+CLOUDS = np.array([[-0.5, *[0.3] * 5], [0.5, *[-0.3] * 5]])  # in the zone, and in none
+
+
+@pytest.fixture(scope="module")
+def in_six_columns():
+    rng = np.random.default_rng(1)
+    return np.concatenate([rng.normal(place, 0.1, (many, 6)) for place, many in zip(CLOUDS, ROWS, strict=False)])
+
+
+@pytest.mark.parametrize("delta", [None, 1e-7])
+def test_in_many_columns_auto_counts_all_rows_of_zones(in_six_columns, delta):
+    """One centre stands between both clouds, and nearer to the larger one, most of which was not kept."""
+    for k in (1, 2):
+        release = fit(in_six_columns, k=k, epsilon=1.0, delta=delta, bounds=(-1, 1), zones=SIX, random_state=1)
+        told, centres = release.certificate.parameters, np.array(release.centres)
+        assert told["zones_note"].endswith(COUNTED_UP)
+        assert "noise of zones" in told["not_told"]["k-means cost"]
+        expected = CLOUDS if k == 2 else np.average(CLOUDS, axis=0, weights=ROWS[:2])[None]
+        order = np.square(expected[:, None] - centres).sum(axis=2).argmin(axis=1)
+        assert centres[order] == pytest.approx(expected, abs=0.06)
+        truth = np.array(ROWS[:2] if k == 2 else [sum(ROWS[:2])])
+        assert np.array(release.sizes)[order] == pytest.approx(truth, rel=0.15)
+        low, high = release.size_intervals[order].T
+        assert ((low < truth) & (truth < high)).all()
+
+
+def test_in_many_columns_a_coreset_counts_all_rows_of_zones(in_six_columns):
+    made = PrivateCoreset(epsilon=1.0, bounds=(-1, 1), zones=SIX, random_state=2).fit(in_six_columns)
+    coreset = made.coreset_
+    near = np.square(coreset.points[:, None] - CLOUDS).sum(axis=2).argmin(axis=1)
+    for cloud, many in enumerate(ROWS[:2]):
+        assert coreset.weights[near == cloud].sum() == pytest.approx(many, rel=0.25)
+    told = made.release_.certificate.parameters
+    assert told["cost_trusted"] is False
+    assert "zones" in told["cost_doubt"]
+
+
+def test_in_many_columns_more_numbers_than_can_be_held_by_zone_are_of_kept_rows(in_six_columns, monkeypatch):
+    """How many leaves there are is known after the charge: nothing may fail there."""
+    monkeypatch.setattr(zoned, "MOST_CELLS", 4)
+    release = fit(in_six_columns, k=2, epsilon=1.0, bounds=(-1, 1), zones=SIX, random_state=1)
     assert release.certificate.parameters["zones_note"].endswith(KEPT)
     assert "not counted up" in release.certificate.parameters["not_told"]["errors"]
+
+
+@pytest.mark.parametrize("delta", [None, 1e-7])
+def test_in_many_columns_a_zone_that_lets_nearly_nobody_through_does_not_draw_centres(in_six_columns, delta):
+    for seed in range(3):
+        few = [(Box((-1, -0.9), *[(-1, 1)] * 5), 1e-6)]
+        asked = {"k": 2, "epsilon": 1.0, "delta": delta, "bounds": (-1, 1), "random_state": seed}
+        centres = np.array(fit(in_six_columns, zones=few, **asked).centres)
+        assert (np.square(CLOUDS[:, None] - centres).sum(axis=2).min(axis=1) < 0.01).all()
 
 
 def test_a_grid_of_one_cell_takes_as_many_columns_as_there_are():

@@ -15,16 +15,18 @@ from numpy.typing import NDArray
 from covey.algorithms.auto.lifted import Seen, lifted
 from covey.algorithms.auto.one_mean import one_mean, too_few
 from covey.algorithms.auto.shares import Shares, Vector, choose_shares, deviation, drawable
-from covey.algorithms.auto.synopsis import Leaves, count_leaves, inside
+from covey.algorithms.auto.synopsis import Leaves, inside
 from covey.algorithms.kit import Outcome, learn_size
+from covey.algorithms.zoned import count_images, sum_residuals
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.post.distances import add_up, nearest
 from covey.post.errors.flat import FlatBoxes, flat_sizes
-from covey.post.leaves import certain, cluster, kept_weights
+from covey.post.leaves import certain, cluster
 from covey.post.subspace import (
     Subspace,
     gained,
     lost_square,
+    mean_square,
     middles_of_mass,
     outer_radius,
     principal_axes,
@@ -34,13 +36,14 @@ from covey.post.subspace import (
     spanned,
     widest_columns,
 )
+from covey.post.zones import KeptClusters, KeptCounts
 from covey.private.curator import Curator
 from covey.public import Domain
 from covey.queries.moments import MeanSums, SecondMoments, Variances
 from covey.queries.norms import NormCounts
 from covey.queries.projection import Projection
 from covey.queries.residuals import ResidualSums
-from covey.queries.tree import Tree
+from covey.queries.tree import Tree, TreeLeaves
 
 Floats = NDArray[np.float64]
 Moments = TypeVar("Moments", MeanSums, SecondMoments, Variances)
@@ -77,24 +80,33 @@ def from_subspace(
     known: dict[str, Any] = {"size": size, "epsilon": left, "delta": delta, "told": told}
     if not keep_synopsis and too_few(curator, **known):
         return one_mean(curator, k=k, objective=objective, public_rng=public_rng, **known)
-    shares = choose_shares(d=domain.dimension, k=k, size=size, epsilon=left, delta=delta, neighbours=curator.neighbours)
+    kinds = 1 if curator.zones is None else curator.zones.kinds
+    asked: dict[str, Any] = {"d": domain.dimension, "k": k, "neighbours": curator.neighbours, "zones": kinds}
+    shares = choose_shares(size=size, epsilon=left, delta=delta, **asked)
+    shares = shares if kinds == 1 else replace(shares, spare=0)  # whose rows would be counted by zone again
     curator.reserve(shares.plan)
     middle, radius, lost = _where_the_rows_are(curator, shares, size)
     subspace, doubt = _main_axes(curator, shares, size, middle=middle, radius=radius, k=k)
     projection, half = _projection(subspace, middle=middle, radius=radius, width=shares.width, domain=domain)
-    leaves = _tree(curator, projection, half, shares)
+    leaves = _tree(curator, projection, half, shares, k=k)
     points = middles_of_mass(leaves.lower, leaves.upper, half=half, deviations=np.sqrt(subspace.variances))
     strictness = SPARE_STRICTNESS if shares.spare else STRICTNESS
-    weights = kept_weights(leaves.counts, scale=leaves.scale, strictness=strictness)
+    standing = leaves.counted.for_search().standing(strictness)
+    weights = standing.sure().counts
     stand = weights > 0
     how: dict[str, Any] = {"objective": objective, "rng": public_rng}
     found = cluster(points[stand], weights[stand], k=k + shares.spare, lower=-half, upper=half, **how)
-    heavy = _cluster_weights(points[stand], weights[stand], found.centres, size=size, scale=leaves.scale)
+    label = nearest(points, found.centres)
+    heavy, kept = _cluster_weights(standing, label, k=len(found.centres), size=size)
     places = found.centres.copy()
-    if not certain(leaves.counts, scale=leaves.scale).any():
+    if not certain(leaves.counted.noisy, scale=leaves.scale).any():
         places[int(heavy.argmin())] = 0.0  # the middle, which noise alone must not make worse
     centres = inside(middle + places @ subspace.axes.T, domain)
-    between = float(heavy @ np.square(found.centres).sum(axis=1)) / float(heavy.sum())
+    beside = max(subspace.scatter - float(subspace.variances.sum()), 0.0)
+    if kept is not None:  # the moments were of kept rows: of all, what boxes have more or less of a square
+        more = mean_square(points, weights) - mean_square(points, standing.kept)
+        subspace = replace(subspace, scatter=max(subspace.scatter + more, beside))
+    between = mean_square(found.centres, heavy)
     within = max(subspace.scatter - between, 0.05 * subspace.scatter)
     centres, part_of = _refined(
         curator,
@@ -102,6 +114,7 @@ def from_subspace(
         merge=partial(_merged, k=k, domain=domain, **how),
         shares=shares,
         weights=heavy,
+        kept=kept,
         subspace=subspace,
         projection=projection,
         within=within,
@@ -116,24 +129,27 @@ def from_subspace(
         "rounds": len(shares.rounds),
         **told,
     }
-    label = part_of[nearest(points, found.centres)]
+    label = part_of[label]
     coreset = None
     if keep_synopsis:
-        seen = Seen(middle, half, size=size, doubt=doubt, lost=lost)
+        rows = size if kept is None else float(heavy.sum())
+        seen = Seen(middle, half, size=rows, doubt=doubt, lost=lost)
         coreset, told = lifted(leaves, weights, label, centres, subspace, seen, domain)
         notes |= told
     flat = FlatBoxes(
         points,
         leaves.widths,
         leaves.counts,
-        leaves.scale,
+        leaves.counted.variances,
+        leaves.scale if kept is None else None,
+        coins=leaves.counted.coins,
         middle=middle,
         axes=subspace.axes,
-        outside=max(subspace.scatter - float(subspace.variances.sum()), 0.0),
+        outside=beside,
     )
     flat, seen_centres = in_span(flat, centres)
     sizes = flat_sizes(flat, seen_centres, rng=public_rng)
-    return Outcome(centres, sizes.sizes, notes, coreset=coreset, size_law=sizes)
+    return Outcome(centres, sizes.sizes, notes, coreset=coreset, size_law=sizes, counted_up=kept is not None)
 
 
 def in_span(boxes: FlatBoxes, centres: Floats) -> tuple[FlatBoxes, Floats]:
@@ -211,21 +227,32 @@ def _projection(
     return Projection(matrix, middle, np.rint(half * unit).astype(np.int64), domain), half
 
 
-def _tree(curator: Curator, projection: Projection, half: Floats, shares: Shares) -> Leaves:
+def _tree(curator: Curator, projection: Projection, half: Floats, shares: Shares, *, k: int) -> Leaves:
     """The leaves of a private tree in the subspace, in lattice units about the middle."""
     narrow = curator.project(projection)
     tree = Tree(narrow.domain, widths=tuple(half.tolist()), axes_per_split=2)
-    found = count_leaves(narrow, tree, splits=shares.tree, noise=shares.counts)
+    leaves = TreeLeaves(tree, narrow.grow(tree, shares.tree))
+    lower, upper = tree.boxes(leaves.leaves)
+    sums = k * curator.domain.dimension
+    counted = count_images(curator, narrow, leaves, projection, shares.counts, sums=sums)
     unit = half / (narrow.domain.limit + 0.5)  # boxes reach half a lattice step beyond the outermost points
-    return Leaves(found.lower * unit, found.upper * unit, found.counted)
+    return Leaves(lower * unit, upper * unit, counted)
 
 
-def _cluster_weights(points: Floats, weights: Floats, centres: Floats, *, size: float, scale: float) -> Floats:
-    """How many rows each cluster has: its leaves', scaled up to the number of rows, and never below their noise."""
-    label = nearest(points, centres)
-    rows = add_up(label, weights, len(centres)) * (size / max(float(weights.sum()), 1.0))
-    leaves = np.bincount(label, minlength=len(centres))
-    return np.maximum(rows, 2 * scale * np.sqrt(2.0 * np.maximum(leaves, 1)))
+def _cluster_weights(
+    standing: KeptCounts, label: NDArray[np.intp], *, k: int, size: float
+) -> tuple[Floats, KeptClusters | None]:
+    """How many rows each cluster has: its leaves', scaled up to the number of rows, and never below their noise.
+
+    By zone, where leaves were counted so, with the numbers of kept rows. standing : the leaves that stand out.
+    """
+    leaves = np.bincount(label[standing.counts > 0], minlength=k)
+    least = 2 * standing.scale * np.sqrt(2.0 * np.maximum(leaves, 1))
+    times = size / max(float(standing.noisy.sum()), 1.0)
+    rows = np.maximum(add_up(label, standing.sure().counts, k) * times, least)
+    if standing.keys is None:
+        return rows, None
+    return rows, KeptClusters.of(replace(standing, noisy=standing.noisy * times), label, least)
 
 
 def _merged(
@@ -250,6 +277,7 @@ def _refined(
     merge: Callable[..., tuple[Floats, Floats, NDArray[np.intp]]],
     shares: Shares,
     weights: Floats,
+    kept: KeptClusters | None,
     subspace: Subspace,
     projection: Projection,
     within: float,
@@ -272,10 +300,12 @@ def _refined(
             sums = ResidualSums(curator.domain, centres, length, projection=judged, norm="l1")
         else:
             sums = ResidualSums(curator.domain, centres, clip, projection=judged, with_counts=counted)
-        noisy, doubt = curator.release(sums, noise), deviation(noise, sums.sensitivity(curator.neighbours))
+        doubt = deviation(noise, sums.sensitivity(curator.neighbours))
+        found = sum_residuals(curator, sums, noise, doubt=doubt, weights=weights, kept=kept)
+        noisy, weights = found.noisy, found.weights
         weights = np.maximum(sums.counts(noisy), 2 * doubt / sums.clip.unit_limit) if counted else weights
         shifts = sums.shifts(noisy) / weights[:, None]
-        spread = doubt * sums.clip.units / weights
+        spread = found.doubt * sums.clip.units / weights
         steps = shrunk_steps(shifts, spread, weights, subspace.axes)
         centres = inside(sums.centres + steps, curator.domain)
         within = max(within - max(gained(steps, shifts, spread, weights), 0.0), 0.02 * subspace.scatter)

@@ -68,13 +68,15 @@ def lifted(
     places = inside(seen.middle + points @ subspace.axes.T + beyond, domain)
     square = np.square(places - centres[nearest(places, centres)]).sum(axis=1)
     # A count's noise moves the sum of squares in the leaves, and what is left for the outside by the opposite.
-    counts = leaves.scale * np.sqrt(2 * np.square(square + within + outside - (own if outside else 0)).sum())
+    moved = leaves.counted.scales * (square + within + outside - (own if outside else 0))
+    counts = np.sqrt(2 * np.square(moved).sum())
     noise = float(np.hypot(counts, seen.size * seen.doubt))
     cost = float(leaves.counts @ (square + within + outside))
     rows = np.maximum(add_up(label, weights, len(centres)), 1e-9)
     about = square_of_all - float(rows @ np.square(away).sum(axis=1)) / float(rows.sum())
     notes = told(
         {
+            "of rows in zones, what was not kept may lie elsewhere": leaves.counted.keys is not None,
             "many rows are far from all others": seen.lost > MOST_CLIPPED * square_of_all,
             "boxes are so wide that they hold rows of several centres": cost > MOST_APART * seen.size * about,
         },

@@ -79,15 +79,20 @@ def drawable(noise: Vector, sensitivity: Sensitivity) -> bool:
     return sensitivity.l1 <= noise.epsilon * LARGEST_SCALE
 
 
-def choose_shares(*, d: int, k: int, size: float, epsilon: Fraction, delta: Fraction, neighbours: Neighbours) -> Shares:
+def choose_shares(
+    *, d: int, k: int, size: float, epsilon: Fraction, delta: Fraction, neighbours: Neighbours, zones: int = 1
+) -> Shares:
     """Shares that every fit can be drawn with. It was charged before, so nothing public may make this fail.
 
+    zones : how many times as many numbers the rounds have, which are asked by zone.
     Without a delta, or where epsilon or delta are too small for any Gaussian noise, the shares of a pure epsilon.
     """
     if delta:
         part = min(epsilon, Fraction(MOST_EPSILON))
         with suppress(BudgetError):
-            return approximate_shares(d=d, k=k, size=size, epsilon=part, delta=delta, neighbours=neighbours)
+            return approximate_shares(
+                d=d, k=k, size=size, epsilon=part, delta=delta, neighbours=neighbours, zones=zones
+            )
     return pure_shares(d=d, k=k, size=size, epsilon=epsilon, delta=Fraction(0), neighbours=neighbours)
 
 
@@ -107,7 +112,7 @@ def _strength(epsilon: Fraction, neighbours: Neighbours) -> float:
 
 
 def approximate_shares(
-    *, d: int, k: int, size: float, epsilon: Fraction, delta: Fraction, neighbours: Neighbours
+    *, d: int, k: int, size: float, epsilon: Fraction, delta: Fraction, neighbours: Neighbours, zones: int = 1
 ) -> Shares:
     """Shares of (epsilon, delta). The noisier the rounds will be, the more of the budget they get: three settings.
 
@@ -126,7 +131,7 @@ def approximate_shares(
     multipliers = calibrate_gaussian(others=pure, shares=shares, epsilon=epsilon, delta=delta)
     # Very many numbers need more noise than a large epsilon asks for: gaussian.md, for so many in units of 2^-24.
     spare = int(SPARE * k)
-    least = Fraction(math.isqrt(GAUSSIAN_VARIANCE_PER_NUMBER * (k + spare) * (d + 1)) + 1, FINEST)
+    least = Fraction(math.isqrt(GAUSSIAN_VARIANCE_PER_NUMBER * zones * (k + spare) * (d + 1)) + 1, FINEST)
     if multipliers[-1] < least:
         fixed = (least,) * rounds
         others = [*pure, *map(Gaussian, fixed)]

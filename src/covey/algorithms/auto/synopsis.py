@@ -9,12 +9,10 @@ from numpy.typing import NDArray
 
 from covey.algorithms.zoned import count_leaves_of
 from covey.noise.mechanisms import DiscreteLaplace
-from covey.noise.tree import PrivTree
-from covey.post.leaves import kept_weights
 from covey.post.zones import KeptCounts
 from covey.private.curator import Curator
 from covey.public import Domain
-from covey.queries.tree import Tree, TreeLeaves
+from covey.queries.tree import TreeLeaves
 
 Floats = NDArray[np.float64]
 
@@ -50,13 +48,7 @@ class Leaves:
 
     def standing(self, strictness: float) -> Floats:
         """The counts of the leaves that stand out of the noise, or of what they kept in each zone; 0 for the others."""
-        kept = kept_weights(self.counted.noisy, scale=self.scale, strictness=strictness)
-        return replace(self.counted, noisy=kept).counts
-
-
-def count_leaves(curator: Curator, tree: Tree, *, splits: PrivTree, noise: DiscreteLaplace) -> Leaves:
-    """Grow a tree and count its leaves. The plan must hold both events."""
-    return counted(curator, TreeLeaves(tree, curator.grow(tree, splits)), noise)
+        return self.counted.standing(strictness).counts
 
 
 def counted(curator: Curator, leaves: TreeLeaves, noise: DiscreteLaplace) -> Leaves:

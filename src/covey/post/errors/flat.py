@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from covey.post.distances import Floats, nearest
-from covey.post.errors.boxes import laplace_variance
-from covey.post.errors.sizes import Sizes
+from covey.post.errors.sizes import FEWEST, Sizes
 
 _PLACES = 24  # in a box, where its rows are looked for
 _VALUES = 2**22  # coordinates and distances of places that are held at once
@@ -22,13 +21,16 @@ class FlatBoxes:
     points: Floats  # m x q: the middles of their mass
     widths: Floats  # m x q
     counts: Floats  # m
-    scale: float  # of the Laplace noise in them
+    variances: Floats  # m: of the noise in them
+    scale: float | None  # of Laplace noise, where all counts have the same
+    coins: Floats | None  # m: the deviation that one kept row has, where coins kept rows of a box
     middle: Floats  # d
     axes: Floats  # d x q, orthonormal
     outside: float  # the mean square of rows outside the subspace
 
     def some(self, which: slice) -> FlatBoxes:
-        return replace(self, points=self.points[which], widths=self.widths[which], counts=self.counts[which])
+        parts = ("points", "widths", "counts", "variances")
+        return replace(self, **{part: getattr(self, part)[which] for part in parts})
 
     def rows(self, rng: np.random.Generator, centres: Floats | None) -> Floats:
         """Some places of the rows of each box in all columns: m·24 x d.
@@ -56,11 +58,12 @@ def flat_sizes(boxes: FlatBoxes, centres: Floats, *, rng: np.random.Generator) -
     """How many rows are nearest to each centre in all columns, from counts in a subspace of them.
 
     Where rows are beside the subspace is not known: near the centre of their cluster, or about the middle. The first is
-    taken, and the difference between both is part of the error.
+    taken, and the difference between both is part of the error; and so is a few kept rows' (post/zones.md).
     """
     sizes, noise, uneven, fourth = _assigned(boxes, centres, rng, beside=centres)
     other = _assigned(boxes, centres, rng, beside=None)[0]
     uneven = np.maximum(uneven, 0.0) + np.square(sizes - other)  # at worst all rows of a box on one side
+    uneven += 0.0 if boxes.coins is None else FEWEST * np.square(boxes.coins.max())
     squares = np.square(noise + uneven)
     draws = squares / np.maximum(fourth, 1e-30 * squares + 1e-300)
     return Sizes(sizes, noise, uneven, draws, boxes.scale)
@@ -69,7 +72,7 @@ def flat_sizes(boxes: FlatBoxes, centres: Floats, *, rng: np.random.Generator) -
 def _assigned(boxes: FlatBoxes, centres: Floats, rng: np.random.Generator, *, beside: Floats | None) -> Floats:
     """Sizes, their noise, how uneven they may be, and fourth moments: 4 x k. In parts: of all boxes at once, places in
     all columns would fill the memory."""
-    k, variance, sums = len(centres), laplace_variance(boxes.scale), np.zeros((4, len(centres)))
+    k, sums = len(centres), np.zeros((4, len(centres)))
     step = max(1, _VALUES // (_PLACES * (len(boxes.middle) + k)))
     for start in range(0, len(boxes.counts), step):
         some = boxes.some(slice(start, start + step))
@@ -77,7 +80,7 @@ def _assigned(boxes: FlatBoxes, centres: Floats, rng: np.random.Generator, *, be
         pairs = np.repeat(np.arange(m), _PLACES) * k + nearest(some.rows(rng, beside), centres)
         share = np.bincount(pairs, minlength=m * k).reshape(m, k) / _PLACES
         sums[0] += share.T @ some.counts
-        sums[1] += (share**2).sum(axis=0) * variance
-        sums[2] += (share * (1 - share)).T @ (some.counts**2 - variance)
-        sums[3] += (share**4).sum(axis=0) * variance**2
+        sums[1] += (share**2).T @ some.variances
+        sums[2] += (share * (1 - share)).T @ (some.counts**2 - some.variances)
+        sums[3] += (share**4).T @ some.variances**2
     return sums

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from covey.post.errors import flat
+from covey.post.errors.boxes import laplace_variance
 from covey.post.errors.flat import FlatBoxes, flat_sizes
 from covey.post.random import public_rng
 
@@ -16,7 +17,17 @@ def boxes(m: int, d: int) -> FlatBoxes:
     rng = public_rng(m)
     axes = np.linalg.qr(rng.normal(size=(d, 3)))[0]
     points = rng.uniform(-1, 1, (m, 3))
-    return FlatBoxes(points, np.full((m, 3), 0.1), rng.poisson(5.0, m) * 1.0, 1.0, np.zeros(d), axes, outside=0.01)
+    return FlatBoxes(
+        points,
+        np.full((m, 3), 0.1),
+        counts=rng.poisson(5.0, m) * 1.0,
+        variances=np.full(m, laplace_variance(1.0)),
+        scale=1.0,
+        coins=None,
+        middle=np.zeros(d),
+        axes=axes,
+        outside=0.01,
+    )
 
 
 def test_many_boxes_in_many_columns_fit_into_memory():
