@@ -107,15 +107,23 @@ def minutes(row: Alternative) -> str:
     return f"about {told}" if row.minutes is not None and is_told(row.way_why) else told
 
 
-def way_of(found: Release, row: Alternative, speed: float) -> str:
-    """How long the distance takes that a release tells of its own centres, or the comparison, where it tells none."""
+def as_released(row: Alternative, found: Release, speed: float | None) -> Alternative:
+    """The row of a release's centres with the distance that the release tells of them, where it tells one."""
     from dataclasses import replace
 
     from covey.published.ways import METRES, METRES_IN_A_MINUTE
 
-    if found.errors is not None and found.errors.distances is not None and METRES in found.errors.distances:
-        far, low, high = (each / (speed * METRES_IN_A_MINUTE) for each in found.errors.distances[METRES])
-        row = replace(row, minutes=far, minutes_low=low, minutes_high=high)
+    told = (found.errors.distances if found.errors is not None else None) or {}
+    for kind, (far, low, high) in told.items():
+        row = replace(row, way=far, way_low=low, way_high=high)
+        if kind == METRES and speed is not None:
+            times = 1 / (speed * METRES_IN_A_MINUTE)
+            row = replace(row, minutes=far * times, minutes_low=low * times, minutes_high=high * times)
+    return row
+
+
+def way_of(row: Alternative, speed: float) -> str:
+    """How long the distance takes."""
     return f"The way to a centre: {minutes(row)} at {speed:g} km/h as the crow flies."
 
 

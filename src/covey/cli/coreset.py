@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from covey.cli.answers import answers, show_answers, way_of
+from covey.cli.answers import answers, as_released, show_answers, way_of
 from covey.cli.choose import choose
 from covey.cli.data import takes_data
 from covey.cli.fit import check_picture, check_shared, make_release, publish, save, save_json
@@ -206,7 +206,11 @@ def query(
         find = points.kmeans if chosen == "k-means" else points.kmedian
         found = find(k, candidates=listed, **regions)
         sets |= {f"found by {chosen}": found.centres} | ({} if stands is None else {"fixed alone": stands})
+        limited = any(each is not None for each in (allowed, forbidden, stands, listed))
+        sets |= {f"{k} anywhere": find(k).centres} if limited else {}
     rows = points.compare(sets, objective=chosen, speed=speed, **regions)
+    if found is not None:  # which tells its own distance: the same number everywhere
+        rows = [as_released(row, found, speed) if row.name == f"found by {chosen}" else row for row in rows]
     if found is not None:
         save_centres(found, out=out, geojson=geojson, plot=plot, lon=lon, lat=lat)
     if as_json:
@@ -218,7 +222,7 @@ def query(
         sizes = {name: len(each) for name, each in sets.items()}
         show_answers(points, chosen, rows, sizes=sizes, metres=unit.metres, speed=speed, scaled=scaled)
     elif speed is not None:
-        click.echo(way_of(found, rows[0], speed))
+        click.echo(way_of(rows[0], speed))
     if found is None:
         click.echo(f"\n{paragraph(points.certificate.statement)}")
     if outputs:

@@ -59,8 +59,14 @@ def read_places(
 
 
 def _from_csv(text: str, columns: Sequence[str], name: str) -> dict[str, Sites]:
-    rows = csv.DictReader(io.StringIO(text), skipinitialspace=True)
+    first = text.partition("\n")[0]
+    semicolons = ";" in first and "," not in first  # as spreadsheets write where decimals have commas
+    rows = csv.DictReader(io.StringIO(text), skipinitialspace=True, delimiter=";" if semicolons else ",")
     header = [each.strip() for each in rows.fieldnames or ()]
+    for each in columns:  # Lat is lat, where nothing else is
+        alike = [i for i, one in enumerate(header) if one.casefold() == each.casefold()]
+        if each not in header and len(alike) == 1 and header[alike[0]] not in columns:
+            header[alike[0]] = each
     rows.fieldnames = header
     missing = [each for each in columns if each not in header]
     if missing:
@@ -71,8 +77,8 @@ def _from_csv(text: str, columns: Sequence[str], name: str) -> dict[str, Sites]:
     sets: dict[str, Sites] = {}
     for row in rows:
         try:
-            site = [float(row[each]) for each in columns]
-        except (TypeError, ValueError):
+            site = [float(row[each].replace(",", ".") if semicolons else row[each]) for each in columns]
+        except (AttributeError, TypeError, ValueError):
             raise FormatError(f"centers: line {rows.line_num} has a place that is not a number") from None
         group = name if "set" in columns else (row.get("set") or name)
         sets.setdefault(group, []).append(site)

@@ -272,16 +272,19 @@ def test_two_depots_and_where_the_third_goes(covey, limits, objective):
     assert "The given places alone would cost" in words
     assert "fixed alone" in done.out
     assert "mean distance (noisy)" in done.out
-    assert "no: " not in done.out  # what stands may stand
+    refused = [line for line in done.out.splitlines() if "no: " in line]
+    assert all(line.startswith("3 anywhere") for line in refused)  # what stands may stand
+    told = way_words(*found.errors.distances["mean_m"], metres=True).rstrip(")")
+    assert words.count(told) == 2  # one number in words and in the table
 
 
 def test_before_and_after_in_minutes_at_a_speed(covey, limits):
     asked = ("query", "coreset.parquet", "-k", 3, "--fixed", "depots.csv", "--speed", 30)
     answer = json.loads(covey(*asked, "--json").out)
     assert answer["speed_km_h"] == 30
-    after, before = answer["alternatives"]
-    assert (after["name"], before["name"]) == ("found by k-means", "fixed alone")
-    for row in (after, before):
+    free, after, before = answer["alternatives"]
+    assert [each["name"] for each in (free, after, before)] == ["3 anywhere", "found by k-means", "fixed alone"]
+    for row in (free, after, before):
         for end in ("", "_low", "_high"):
             assert row[f"minutes{end}"] == pytest.approx(row[f"way{end}"] / 500)
     text = covey(*asked).out
@@ -300,8 +303,10 @@ def test_no_centre_is_published_inside_the_park(covey, limits):
     done = covey("query", "coreset.parquet", "-k", 3, "--forbidden", "park.geojson", "--json")
     answer = json.loads(done.out)
     assert not Region.read(PARK).contains(answer["release"]["centres"]).any()
-    assert [row["admissible"] for row in answer["alternatives"]] == [True]
-    assert 100 < answer["alternatives"][0]["way_low"] < answer["alternatives"][0]["way"] < 3000
+    found, free = answer["alternatives"]
+    assert (found["admissible"], free["admissible"], free["name"]) == (True, False, "3 anywhere")
+    assert 100 < found["way_low"] < found["way"] < 3000
+    assert free["difference"] < 0  # what the park costs
 
 
 def test_places_of_a_list_and_no_others(covey, limits):
@@ -309,6 +314,29 @@ def test_places_of_a_list_and_no_others(covey, limits):
     release = json.loads(covey("query", "coreset.parquet", *asked).out)["release"]
     assert release["centres"] == [[-73.95, 40.85], [-73.92, 40.72]]
     assert release["certificate"]["parameters"]["constraints"]["numbers"] == [0, 2]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Name,Lat,LON\nb,40.85,-73.95\nc,40.72,-73.92\n",
+        "lon;lat\n-73,95;40,85\n-73,92;40,72\n",
+        "Lon; Lat\n-73.95; 40.85\n-73.92; 40.72\n",
+    ],
+)
+def test_a_list_as_spreadsheets_write_it(covey, limits, text):
+    Path("list.csv").write_text(text)
+    release = json.loads(covey("query", "coreset.parquet", "-k", 2, "--candidates", "list.csv", "--json").out)[
+        "release"
+    ]
+    assert release["centres"] == [[-73.95, 40.85], [-73.92, 40.72]]
+
+
+def test_a_list_with_two_columns_of_the_name_is_not_guessed_at(covey, limits):
+    Path("list.csv").write_text("Lon,LON,lat\n-73.95,-73.95,40.85\n")
+    done = covey("query", "coreset.parquet", "-k", 1, "--candidates", "list.csv")
+    assert done.code != 0
+    assert "no column 'lon'" in done.err
 
 
 def test_both_questions_at_once(covey, made):
