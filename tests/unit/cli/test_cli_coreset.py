@@ -16,6 +16,7 @@ from covey.geo.geojson import Region
 from covey.noise.source import OsSource, SeededSource
 from covey.post.random import public_rng
 from covey.published.centres import read_centres
+from covey.published.sentences import way_words
 
 BOUNDS = ("--bounds", "lon=-74.1:-73.9,lat=40.7:40.9")
 SITES = "set,lon,lat\nnorth,-73.95,40.85\nnorth,-74.0,40.8\nsouth,-74.05,40.75\n"
