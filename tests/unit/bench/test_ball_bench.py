@@ -84,7 +84,7 @@ def test_the_smallest_useful_epsilon_counts_from_above():
     assert (found["smallest_epsilon"], found["error_there"], found["paper"]) == (0.8, 0.9, 0.8)
     (none,) = tables.table2([row(0.1, None), row(0.2, 3.0)])
     assert none["smallest_epsilon"] is None
-    assert "none tried" in tables.table2_text([none])
+    assert "none of those tried" in tables.table2_text([none])
 
 
 def test_slopes_are_those_of_a_power_law():

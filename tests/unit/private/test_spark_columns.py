@@ -97,5 +97,7 @@ def test_zones_on_spark_are_refused_with_the_reason_before_anything_is_read():
     from covey.private.tables.spark import SparkTable
 
     table = object.__new__(SparkTable)
-    with pytest.raises(ParameterError, match=r"zones: are thinned in memory or from files, not on Spark"):
+    with pytest.raises(
+        ParameterError, match=r"zones: throw a coin for each place in a table, and rows on Spark have none"
+    ):
         table.check_fit(engine="spark", engines=("spark",), what="grid", zoned=True)

@@ -57,7 +57,7 @@ class Plan:
                         own = {"relation": "add-remove", "epsilon": epsilon, "runs": its.other_runs}
                         self.error("figure5", which, n, k, "ball", **own)
             for k, ladder in its.printed if which == "cabs" else ():
-                for epsilon in ladder if n == least else ladder[:-1]:
+                for epsilon in ladder:
                     self.error("figure5", which, n, k, "ball, printed form", epsilon=epsilon, runs=its.other_runs)
 
     def comparisons(self) -> None:

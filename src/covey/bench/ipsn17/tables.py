@@ -68,7 +68,7 @@ def table2_text(table: list[Row]) -> str:
         same = [r for r in table if all(r[name] == row[name] for name in ("set", "n", "k", "variant"))]
         found = {r["relation"]: r["smallest_epsilon"] for r in same}
         shown = [
-            f"{found[each]:g}" if found.get(each) is not None else "none tried" if each in found else "-"
+            f"{found[each]:g}" if found.get(each) is not None else "none of those tried" if each in found else "-"
             for each in RELATIONS
         ]
         paper = "-" if row["paper"] is None else f"{row['paper']:g}"

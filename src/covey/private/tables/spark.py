@@ -209,7 +209,7 @@ class SparkTable(Table):
             )
         if zoned:
             raise ParameterError(
-                "zones", "are thinned in memory or from files, not on Spark: use engine='files' with a path"
+                "zones", "throw a coin for each place in a table, and rows on Spark have none: use engine='files'"
             )
         if sampled and relation is Neighbours.REPLACE_ONE:
             raise ParameterError("sample", "on Spark a sample is drawn by coins: use add-remove, or engine='files'")
