@@ -100,6 +100,13 @@ MUTANTS = (
         killer=ERRORS + "test_error_doubt.py::test_few_empty_boxes_that_stand_out_are_doubted_however_large_together",
     ),
     mutant(
+        "one-place-looked-at",
+        "noise that is rare in one place, and is somewhere among thousands, is called rows",
+        "post.errors.doubt:_together",
+        {"len(boxes.counts) * np.exp(": "1.0 * np.exp("},
+        killer=ERRORS + "test_error_doubt.py::test_the_chance_of_all_boxes_together_is_that_of_the_best_t",
+    ),
+    mutant(
         "places-finer-than-boxes",
         "where all reruns land in one place, the place of a centre is told more finely than rows were counted",
         "post.errors.reruns:rerun",

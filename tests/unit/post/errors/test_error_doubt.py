@@ -71,3 +71,45 @@ def test_rows_are_not_doubted_and_a_size_within_its_noise_is():
 def test_boxes_that_no_noise_explains_are_rows_whatever_wide_boxes_around_them_say_of_the_size():
     small = Sizes(np.array([30.0]), np.array([400.0]), np.zeros(1), np.ones(1))
     assert not doubtful(standing([300.0, 250.0]), CENTRE, small)[0]
+
+
+def beyond(boxes: CountedBoxes) -> float:
+    """The least of E e^(tY) e^(-tS) over t, looked for one by one, times the number of boxes: Y the noise of all boxes
+    as Laplace's, S what they count."""
+    steps = np.linspace(0, 1, 20_001)[:-1] * np.sqrt(2 / boxes.variances.max())
+    logs = -np.log1p(-np.square(steps)[:, None] * boxes.variances / 2).sum(axis=1) - steps * boxes.counts.sum()
+    return len(boxes.counts) * float(np.exp(logs.min()))
+
+
+@pytest.mark.parametrize("rows", [0.0, 3.0, 40.0])
+def test_the_chance_of_all_boxes_together_is_that_of_the_best_t(rows):
+    alike = standing([rows] * 12)
+    only = np.zeros(256, dtype=np.intp)
+    assert doubt._together(alike, only, 1)[0] == pytest.approx(beyond(alike), rel=1e-6)
+    mixed = alike.counting(alike.counts, np.linspace(50.0, 400.0, 256))
+    told = doubt._together(mixed, only, 1)[0]
+    assert beyond(mixed) * (1 - 1e-6) <= told <= beyond(mixed) ** 0.5 * 256**0.5 + 1e-6
+
+
+def test_noise_alone_has_so_many_rows_together_no_oftener_than_is_said():
+    rng = public_rng(13)
+    for many in (1, 5, 40):
+        draws = [empty_boxes(rng, many) for _ in range(1500)]
+        told = np.array([doubt._together(each, np.zeros(many, dtype=np.intp), 1)[0] / many for each in draws])
+        for level in (0.3, 0.1, 0.03):
+            assert level / 30 <= np.mean(told <= level) <= level + 3 * np.sqrt(level / 1500)
+
+
+def test_rows_in_many_light_boxes_are_rows_although_none_stands_out_by_much():
+    """Each of 60 boxes has 14 rows, and one 40, which noise often has: together noise never has so many."""
+    small = np.array([900.0, 30.0])
+    sizes = Sizes(small, np.full(2, 1e6), np.zeros(2), np.ones(2))  # of wide boxes around, say
+    light = standing([40.0] + [14.0] * 59)
+    far = np.array([[0.0, -0.9], [0.0, 0.9]])
+    assert list(doubtful(light, far, sizes)) == [False, True]
+    assert list(doubtful(standing([40.0]), far, sizes)) == [True, True]
+
+
+def test_a_centre_without_boxes_is_doubted():
+    sizes = Sizes(np.zeros(2), np.ones(2), np.zeros(2), np.ones(2))
+    assert doubtful(standing([300.0]), np.array([[0.0, 0.0], [9.0, 9.0]]), sizes)[1]
