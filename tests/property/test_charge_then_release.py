@@ -25,9 +25,11 @@ from covey.algorithms.registry import ALGORITHMS
 from covey.budget.ledger.ledger import Ledger
 from covey.errors import LedgerError, ParameterError
 from covey.fit.fit import fit
+from covey.fit.slider import fit_levels
 from covey.noise.source import SeededSource
 from covey.private.narrowed.missing import MISSING
 from covey.public import Ball, Box
+from covey.published.levels.files import to_json
 
 SUBJECTS = [(name, None) for name in ALGORITHMS] + [(name, method) for method, name in METHODS.items()]
 COLUMNS = (1, 2, 3, 4, 5, 16, 32, 33, 34, 100, 1000)
@@ -185,6 +187,23 @@ def test_strict_numpy_settings_are_not_in_force_behind_the_door():
     with strict():
         made = fit(np.zeros((9, 5)), k=2, epsilon=1.0, bounds=(-1, 1), random_state=3)
     assert made == fit(np.zeros((9, 5)), k=2, epsilon=1.0, bounds=(-1, 1), random_state=3)
+
+
+def test_numpy_settings_of_a_callback_are_not_in_force_behind_the_door():
+    rows = np.random.default_rng(0).normal(0, 0.2, (300, 2))
+
+    def strict_from_now_on(*_: object) -> bool:
+        np.seterr(all="raise")
+        return False
+
+    def levels(**more: Any) -> bytes:
+        return to_json(fit_levels(rows, bounds=(-1, 1), random_state=3, **more))
+
+    with np.errstate():  # whatever gets out
+        for asked in ({"progress": strict_from_now_on}, {"cancelled": strict_from_now_on}):
+            assert levels(**asked) == levels()
+        kmeans = {"k": 3, "epsilon": 1.0, "bounds": (-1, 1), "random_state": 3}
+        assert fit(rows, **kmeans, progress=strict_from_now_on) == fit(rows, **kmeans)
 
 
 # --- a ledger that cannot be written ----------------------------------------------------------------------------------

@@ -107,16 +107,18 @@ def minutes(row: Alternative) -> str:
     return f"about {told}" if row.minutes is not None and is_told(row.way_why) else told
 
 
-def as_released(row: Alternative, found: Release, speed: float | None) -> Alternative:
-    """The row of a release's centres with the distance that the release tells of them, where it tells one."""
+def as_released(row: Alternative, found: Release, speed: float | None, *, metres: bool) -> Alternative:
+    """The row of a release's centres with the distance that the release tells of them, if that is in the same unit."""
     from dataclasses import replace
 
     from covey.published.ways import METRES, METRES_IN_A_MINUTE
 
     told = (found.errors.distances if found.errors is not None else None) or {}
     for kind, (far, low, high) in told.items():
-        row = replace(row, way=far, way_low=low, way_high=high)
-        if kind == METRES and speed is not None:
+        if (kind == METRES) is not metres:  # of columns that --lon and --lat name, a release tells no metres
+            continue
+        row = replace(row, way=far, way_low=low, way_high=high, way_why=None)
+        if speed is not None:
             times = 1 / (speed * METRES_IN_A_MINUTE)
             row = replace(row, minutes=far * times, minutes_low=low * times, minutes_high=high * times)
     return row

@@ -210,7 +210,8 @@ def query(
         sets |= {f"{k} anywhere": find(k).centres} if limited else {}
     rows = points.compare(sets, objective=chosen, speed=speed, **regions)
     if found is not None:  # which tells its own distance: the same number everywhere
-        rows = [as_released(row, found, speed) if row.name == f"found by {chosen}" else row for row in rows]
+        name = f"found by {chosen}"
+        rows = [as_released(row, found, speed, metres=unit.metres) if row.name == name else row for row in rows]
     if found is not None:
         save_centres(found, out=out, geojson=geojson, plot=plot, lon=lon, lat=lat)
     if as_json:

@@ -203,10 +203,13 @@ class _Watch:
     def step(self, done: int, what: str) -> None:
         self.ask()
         if self.progress is not None:
-            self.progress(done, STEPS, what)
+            with np.errstate():  # the caller's code may change numpy's settings: not behind the door
+                self.progress(done, STEPS, what)
 
     def ask(self) -> None:
-        if self.cancelled is not None and self.cancelled():
+        with np.errstate():
+            stop = self.cancelled is not None and self.cancelled()
+        if stop:
             raise Cancelled("levels: cancelled; what was charged stays charged")
 
     def table(self, table: Table) -> Table:

@@ -10,6 +10,7 @@ from scipy.special import ndtr
 from covey.post.distances import Floats, add_up
 
 SMALLEST_SHARE = 0.15  # of the first eigenvalue: axes of less are left out
+LEAST_SCATTER = 1e-3  # of the radius' square: rows are never taken to be nearer to their mean
 MOST_AXES = 16
 MOST_COLUMNS = 12  # that stand for axes where only each column's own squares are known
 
@@ -56,7 +57,7 @@ def principal_axes(moments: Floats, *, size: float, radius: float, noise: float,
     edge = 2 * noise * math.sqrt(d)
     values, vectors = np.linalg.eigh(moments)
     values, vectors = values[::-1], vectors[:, ::-1]
-    trace = max(float(np.trace(moments)), 1e-3 * size * radius**2)
+    trace = max(float(np.trace(moments)), LEAST_SCATTER * size * radius**2)
     out = int(((values > edge) & (values > SMALLEST_SHARE * values[0])).sum())
     q = number_of_axes(out, k=k, d=d)
     root = np.sqrt(np.maximum(np.square(values) - edge**2, 0.0))

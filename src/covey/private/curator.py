@@ -268,5 +268,6 @@ class _Desk(Sealed):
 
     def step(self, name: str) -> None:
         if self._progress is not None:
-            self._progress(self._done, self.steps, name)
+            with np.errstate():  # the caller's code may change numpy's settings: not behind the door
+                self._progress(self._done, self.steps, name)
         self._done += 1

@@ -76,6 +76,9 @@ def _from_csv(text: str, columns: Sequence[str], name: str) -> dict[str, Sites]:
         )
     sets: dict[str, Sites] = {}
     for row in rows:
+        if any(row.get(None, ())):
+            why = "" if semicolons else "; decimals with commas need semicolons between the columns"
+            raise FormatError(f"centers: line {rows.line_num} has more values than the file has columns{why}")
         try:
             site = [float(row[each].replace(",", ".") if semicolons else row[each]) for each in columns]
         except (AttributeError, TypeError, ValueError):

@@ -28,9 +28,23 @@ class Share(NamedTuple):
         """Whether it belongs to what is said of a release's errors: rows outside are at the edge in all its numbers."""
         return self.low > 0 or self.share >= WORTH
 
+    @property
+    def whose(self) -> str:
+        """What it is a share of."""
+        return "rows"
+
     def __str__(self) -> str:
         about, low, high = (percent(each) for each in self)
-        return f"About {about} of rows were outside the bounds or lacked a number ({low} to {high}; 9 times in 10)."
+        whose, often = self.whose, "9 times in 10"
+        return f"About {about} of {whose} were outside the bounds or lacked a number ({low} to {high}; {often})."
+
+
+class ShareOfKept(Share):
+    """The same of rows that zones kept: of all rows it may be any other, since zones are not everywhere."""
+
+    @property
+    def whose(self) -> str:
+        return "rows that zones kept"
 
 
 def percent(share: float) -> str:
@@ -46,7 +60,7 @@ def share_outside(certificate: Certificate) -> Share | None:
     of twenty, so both are within t in nine of ten; then the true counts are from max(c - t, 0) to c + t and from
     max(i - t, 0) to i + t, and the share is at its ends where one is largest and the other smallest. Under replace-one
     i is the public number of rows less c: one noise, beyond t in one case of ten, moves both in opposite ways.
-    Of a sample, of people's capped rows or of rows that zones kept, it is the share among these.
+    Of a sample, of people's capped rows or of rows that zones kept, it is the share among these; the last it says.
     """
     counted = _counted(certificate)
     if counted is None:
@@ -57,7 +71,8 @@ def share_outside(certificate: Certificate) -> Share | None:
     t = each_row * tail(each_row / scale, fails)
     low = _part(max(outside - t, 0.0), inside + t, otherwise=0.0)
     high = _part(max(outside + t, 0.0), max(inside - t, 0.0), otherwise=1.0)
-    return Share(min(max(_part(outside, inside, otherwise=low), low), high), low, high)
+    kind = ShareOfKept if "zones" in certificate.parameters else Share
+    return kind(min(max(_part(outside, inside, otherwise=low), low), high), low, high)
 
 
 def noise_of_rows(certificate: Certificate) -> float | None:

@@ -79,7 +79,7 @@ class Views:
             "not_told": not_told(release),
             "words": words_of(release, [f"{{{i}}}" for i in range(k)]),  # the page puts its numbers there
             "edges": edges,
-            "outside": None if share is None or not share.matters else share._asdict(),
+            "outside": None if share is None or not share.matters else share._asdict() | {"whose": share.whose},
             "expected": self.levels.expected(level),
             "meaning": self.levels.meaning(level),
         }

@@ -322,6 +322,14 @@ MUTANTS = (
         dies_of=("RuntimeError",),
     ),
     mutant(
+        "numpy-decides-after-a-callback",
+        "numpy settings that a callback made are in force behind the door",
+        "private.curator:_Desk.step",
+        {"with np.errstate():": "if True:"},
+        killer=CHARGED + "test_numpy_settings_of_a_callback_are_not_in_force_behind_the_door",
+        dies_of=("FloatingPointError",),
+    ),
+    mutant(
         "release-lost-with-the-disk",
         "a release that the ledger could not store is thrown away, although it is paid for",
         "fit.session:Session.finish",

@@ -72,6 +72,21 @@ MUTANTS = (
         killer="unit/published/test_coreset_sites.py::test_minutes_are_metres_at_the_stated_speed_with_their_interval",
     ),
     mutant(
+        "degrees-told-as-metres",
+        "the distance in the units of the data that a release tells stands in a table of metres",
+        "cli.answers:as_released",
+        {"(kind == METRES) is not metres": "False"},
+        killer="unit/cli/test_cli_coreset.py"
+        "::test_columns_named_by_options_are_told_in_metres_and_never_degrees_as_such",
+    ),
+    mutant(
+        "kept-rows-told-as-all",
+        "the share of kept rows that was outside is told as that of all rows, most of which a zone may have left out",
+        "published.outside:share_outside",
+        {'if "zones" in certificate.parameters': "if False"},
+        killer="unit/published/test_outside.py::test_with_zones_it_is_the_share_of_kept_rows_and_says_so",
+    ),
+    mutant(
         "joint-read-as-single",
         "intervals that are said to hold all at once are those that hold one by one",
         "post.errors.sizes:Sizes.joint",

@@ -310,6 +310,14 @@ MUTANTS = (
         killer=COUNTED + "test_in_many_columns_auto_counts_all_rows_of_zones[None]",
     ),
     mutant(
+        "zone-sums-without-a-length",
+        "noise decides that rows of all zones have no mean square, and a fit ends in an error after its charge",
+        "algorithms.auto.high:from_subspace",
+        {"beside, LEAST_SCATTER * radius**2)": "beside)"},
+        killer=COUNTED + "test_in_many_columns_a_crowded_zone_in_the_middle_ends_in_no_error",
+        dies_of=("ParameterError",),
+    ),
+    mutant(
         "zone-of-another-rate",
         "the noisy rows of a zone are divided by the rate of another",
         "post.zones:Keys.of",

@@ -9,13 +9,16 @@ import pytest
 from click.testing import CliRunner
 
 from covey import Coreset, Ledger, Release
+from covey.cli.answers import as_released
 from covey.cli.main import cli, main
 from covey.errors import DataError, FormatError
 from covey.fit.fit import fit
 from covey.geo.geojson import Region
 from covey.noise.source import OsSource, SeededSource
+from covey.post.errors.costs import FEW
 from covey.post.random import public_rng
 from covey.published.centres import read_centres
+from covey.published.coreset.compare import Alternative
 from covey.published.sentences import way_words
 
 BOUNDS = ("--bounds", "lon=-74.1:-73.9,lat=40.7:40.9")
@@ -338,6 +341,39 @@ def test_a_list_with_two_columns_of_the_name_is_not_guessed_at(covey, limits):
     done = covey("query", "coreset.parquet", "-k", 1, "--candidates", "list.csv")
     assert done.code != 0
     assert "no column 'lon'" in done.err
+
+
+@pytest.mark.parametrize("text", ["lon,lat\n-73,95,40,85\n", "lat;lon\n1;40,85;-73,95\n", "lon,lat\n1,-73.95,40.85\n"])
+def test_a_line_with_more_values_than_columns_is_refused_and_not_cut(covey, made, text):
+    """Decimals with commas between commas, or numbers of lines without a name: any place would be read wrongly."""
+    Path("list.csv").write_text(text)
+    for asked in (("--centers", "list.csv"), ("-k", 1, "--candidates", "list.csv")):
+        done = covey("query", "coreset.parquet", *asked)
+        assert done.code != 0
+        assert f"{asked[-2]}: line 2 has more values than the file has columns" in done.err
+    Path("list.csv").write_text("lon,lat\n-73.95,40.85,\n")  # nothing more, after a last comma
+    assert covey("query", "coreset.parquet", "--centers", "list.csv").code == 0
+
+
+def test_columns_named_by_options_are_told_in_metres_and_never_degrees_as_such(covey, trips):
+    Path("east.csv").write_text(trips.read_text().replace("lon,lat", "x,y"))
+    Path("park.geojson").write_text(json.dumps(PARK))
+    bounds = BOUNDS[1].replace("lon", "x").replace("lat", "y")
+    covey("coreset", "east.csv", "--epsilon", 2, "--bounds", bounds, "--out", "east.json")
+    asked = ("query", "east.json", "-k", 3, "--forbidden", "park.geojson", "--lon", "x", "--lat", "y", "--speed", 30)
+    found, free = json.loads(covey(*asked, "--json").out)["alternatives"]
+    for row in (found, free):
+        assert 100 < row["way_low"] < row["way"] == pytest.approx(row["minutes"] * 500)
+    assert f"{way_words(found['way'], found['way_low'], found['way_high'], metres=True)}" in covey(*asked).out
+
+
+def test_a_distance_that_the_release_tells_is_told_in_the_table_too(made):
+    release = made.kmeans(3)
+    row = Alternative("found", 1.0, 0.0, admissible=True, reason="", way_why=FEW)
+    same = as_released(row, release, 30.0, metres=True)
+    assert (same.way, same.way_low, same.way_high) == release.errors.distances["mean_m"]
+    assert (same.way_why, same.minutes) == (None, pytest.approx(same.way / 500))
+    assert as_released(row, release, None, metres=False) == row  # in other units
 
 
 def test_both_questions_at_once(covey, made):

@@ -128,6 +128,15 @@ def test_in_many_columns_a_zone_that_lets_nearly_nobody_through_does_not_draw_ce
         assert (np.square(CLOUDS[:, None] - centres).sum(axis=2).min(axis=1) < 0.01).all()
 
 
+def test_in_many_columns_a_crowded_zone_in_the_middle_ends_in_no_error():
+    """Counted up, nearly all rows are at the middle, and noise may leave nothing of the mean square of kept ones."""
+    rng = np.random.default_rng(0)
+    crowd, others = rng.normal(0, 0.001, (200_000, 5)), rng.choice([-0.8, 0.8], (3_000, 5))
+    rows = np.concatenate([crowd, others + rng.normal(0, 0.001, others.shape)])
+    for seed in (11, 22):  # of which noise left less than nothing
+        fit(rows, k=5, epsilon=1.0, bounds=(-1, 1), zones=[(Box(*[(-0.1, 0.1)] * 5), 0.02)], random_state=seed)
+
+
 def test_a_grid_of_one_cell_takes_as_many_columns_as_there_are():
     rows = np.random.default_rng(1).normal(0, 0.3, (500, 70))
     zones = [(Box((-1, 0), *[(-1, 1)] * 69), 0.3)]

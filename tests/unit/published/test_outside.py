@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from covey import Ball, KMeans
+from covey import Ball, Box, KMeans
 from covey.fit.fit import fit
 from covey.published.outside import Share, percent, share_outside
 from covey.published.release import Release
@@ -57,6 +57,20 @@ def test_of_a_sample_counts_are_scaled_to_all_rows_and_the_share_is_the_samples(
     exact = released(epsilon=20.0, sample=1000, neighbours="replace-one")
     assert exact.certificate.parameters["rows_inside"] + exact.certificate.parameters["rows_outside"] == 4000
     assert exact.rows_outside.share == pytest.approx(0.1, abs=0.04)
+
+
+@pytest.mark.parametrize("d", [2, 6])
+def test_with_zones_it_is_the_share_of_kept_rows_and_says_so(d, capsys):
+    """Nobody outside is in the zone, where a tenth of the rows is kept: a twentieth of all is a third of those."""
+    found = np.random.default_rng(3).uniform(-1, -0.2, (4000, d))
+    found[:200, 0] = 3.0
+    zones = [(Box((-1, -0.1), *[(-1, 1)] * (d - 1)), 0.5)]
+    release = fit(found, k=2, bounds=(-1, 1), epsilon=2.0, zones=zones, random_state=0)
+    assert release.rows_outside.low > 0.1
+    words = str(release.rows_outside)
+    assert "of rows that zones kept were outside the bounds" in words
+    show_release(release)
+    assert " ".join(capsys.readouterr().out.split()).count(words) == 1
 
 
 @pytest.mark.parametrize(("algorithm", "d"), [("lloyd", 2), ("lloyd", 4)])

@@ -23,6 +23,7 @@ from covey.post.distances import add_up, nearest
 from covey.post.errors.flat import FlatBoxes, flat_sizes
 from covey.post.leaves import certain, cluster
 from covey.post.subspace import (
+    LEAST_SCATTER,
     Subspace,
     gained,
     lost_square,
@@ -105,7 +106,7 @@ def from_subspace(
     beside = max(subspace.scatter - float(subspace.variances.sum()), 0.0)
     if kept is not None:  # the moments were of kept rows: of all, what boxes have more or less of a square
         more = mean_square(points, weights) - mean_square(points, standing.kept)
-        subspace = replace(subspace, scatter=max(subspace.scatter + more, beside))
+        subspace = replace(subspace, scatter=max(subspace.scatter + more, beside, LEAST_SCATTER * radius**2))
     between = mean_square(found.centres, heavy)
     within = max(subspace.scatter - between, 0.05 * subspace.scatter)
     centres, part_of = _refined(

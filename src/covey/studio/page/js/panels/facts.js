@@ -39,7 +39,7 @@ function showEdge(outside) {
   if (!outside) return;
   const share = (value) => percent(value, { up: false });
   const [low, high] = outward(Math.max(0, outside.low), outside.high).map(share);
-  byId("edge-words").textContent = `About ${share(outside.share)} of the rows (${low} to ${high}) lie outside the bounds or lack a number. Those outside were moved to the edge, which is hatched: boxes and centres there are not where people are. Wider bounds would show them.`;
+  byId("edge-words").textContent = `About ${share(outside.share)} of the ${outside.whose} (${low} to ${high}) lie outside the bounds or lack a number. Those outside were moved to the edge, which is hatched: boxes and centres there are not where people are. Wider bounds would show them.`;
 }
 
 /** "± 40 to 350 rows", half of the narrowest and of the widest interval, and the worst part of a size. */
