@@ -61,7 +61,7 @@ def test_beyond_four_columns() -> None:
 
 def test_even_rows_are_warned_of_by_what_was_released() -> None:
     rows = np.random.default_rng(1).uniform(-1, 1, (3000, 2))
-    with pytest.warns(PrivacyWarning, match="does not tell how many clusters"):
+    with pytest.warns(PrivacyWarning, match="How many clusters there are cannot be told"):
         found = KMeans("auto", k_range=(2, 6), epsilon=1.0, bounds=(-1, 1), random_state=1).fit(rows)
     told = found.release_.certificate.parameters["how_many"]
     assert told["k"] is None
