@@ -279,8 +279,8 @@ def test_what_is_refused_leaves_no_file(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("track.csv").write_bytes(HEADER + b"".join(records()))
+    zones, *more = arguments if len(arguments) == 1 else (mine.name, *arguments)
     with pytest.raises(SystemExit) as stopped:
-        zones, *more = arguments if len(arguments) == 1 else (mine.name, *arguments)
         main(["thin", "track.csv", "--zones", zones, "--epsilon", "1", "--out", "upload.csv", *more])
     assert stopped.value.code == 2
     assert words in capsys.readouterr().err

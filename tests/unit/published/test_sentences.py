@@ -125,9 +125,10 @@ def test_limits_are_told_with_what_they_cost(release):
     large = constraint_words(limited(release, fixed=1, costs={"found": [20.0, 19.0, 21.0]}, more_than_found=more))
     assert large[1] == "The given places alone would cost 250% more (200% to 300%; 9 times in 10)."
     close = {"fixed alone": [30.2, 29.6, 30.8]}
-    assert "151% more (148% to 154%;" in constraint_words(
-        limited(release, fixed=1, costs={"found": [20.0, 19.0, 21.0]}, more_than_found=close)
-    )[1]
+    assert (
+        "151% more (148% to 154%;"
+        in constraint_words(limited(release, fixed=1, costs={"found": [20.0, 19.0, 21.0]}, more_than_found=close))[1]
+    )
     listed = constraint_words(limited(release, candidates=60, numbers=[4, 17]))
     assert listed == ["Limits: centres were chosen from 60 places (numbers 4 and 17, counted from 0)."]
     chosen = {**release.certificate.parameters, "site_numbers": [3]}
