@@ -62,9 +62,8 @@ def settle_k(
         not_told, sizes = NO_LAW, add_up(nearest(points.points, centres), points.weights, len(centres))
     kept = points if request.parameters.get("keep_synopsis") else None
     notes = {**outcome.notes, "how_many": _told(found, request.k_range)}
-    told = {"sizes": sizes, "size_law": None, "not_told": not_told}
-    chosen = replace(outcome, centres=centres, notes=notes, coreset=kept, **told)
-    return replace(request, k=found.likeliest), chosen
+    chosen = replace(outcome, centres=centres, sizes=sizes, size_law=None, not_told=not_told)
+    return replace(request, k=found.likeliest), replace(chosen, notes=notes, coreset=kept)
 
 
 def _told(found: Choice, asked: tuple[int, int]) -> dict[str, Any]:
