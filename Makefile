@@ -59,7 +59,7 @@ lint: .venv/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# The slow tests, then every attack at full size: one to two hours on two cores. Interrupted, it goes on where it was.
+# The slow tests, then every attack at full size: hours on two cores. Interrupted, it goes on where it was.
 audit: .venv/.dev studio-assets chromium java
 	$(PYTEST) --dist loadgroup -m slow
 	$(PYTEST) --hypothesis-profile explore tests/property

@@ -280,6 +280,18 @@ def forecast_sentence() -> str:
     )
 
 
+def forecast_places() -> str:
+    kept = results("plan.json")
+    fits = [dict(zip(kept["columns"], row, strict=True)) for row in kept["rows"]]
+    many = [fit for fit in fits if fit["n"] * fit["epsilon"] / fit["k"] >= 1000 and fit["d"] <= 4 and fit["place"]]
+    worst = sorted(many, key=lambda fit: -fit["place"])[: round(len(many) / 10)]
+    moved = sum(fit["itself"] >= fit["place"] / 2 for fit in worst)
+    return (
+        "Of the made-up fits with n·ε/k ≥ 1,000 and up to 4 columns, take the tenth with the largest place errors: in "
+        f"{moved} of these {len(worst)}, ordinary k-means with other starts moved at least half as far by itself."
+    )
+
+
 # --- zones ------------------------------------------------------------------------------------------------------------
 
 
@@ -671,6 +683,7 @@ VIEWS: dict[str, Callable[[], str]] = {
     "others-budget": others_budget,
     "forecast": forecast,
     "forecast-sentence": forecast_sentence,
+    "forecast-places": forecast_places,
     "files": files,
     "samples": samples,
     "growth": growth,

@@ -52,6 +52,8 @@ def no_column(name: str, names: Sequence[str]) -> str:
     for sign, said in COMMAS.items():
         if any(sign in each for each in names):
             return f"{words}. If {said!r} stands between cells, give delimiter={said!r} (--delimiter {said!r})"
+    if names.count("") > 1:
+        return f"{words}. If the names stand further down, below a title, give header_line=3 (--header-line 3), or so"
     return words
 
 

@@ -121,6 +121,12 @@ def listing(parts: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
 
+def which(numbers: object) -> str:
+    """(numbers 4 and 17, counted from 0): which of a list were taken."""
+    told = [str(each) for each in numbers if isinstance(each, int)] if isinstance(numbers, list) else []
+    return f" (number{'s' if len(told) > 1 else ''} {listing(told)}, counted from 0)" if told else ""
+
+
 def free_name(wanted: str, taken: Collection[str], *, key: Callable[[str], str] = str) -> str:
     """A name that is not taken: the wanted one, or that with underscores. key : what of names must differ."""
     while key(wanted) in taken:

@@ -237,6 +237,7 @@ def test_what_a_file_holds_is_never_markup(node: Node) -> None:
     [
         ("#track-file", b"1.5,2.5\n3,4\n", "must name its columns"),
         ("#track-file", b"", "must name its columns"),
+        ("#track-file", b"time;lon;lat\n08:00;1,5;1,5\n", "Commas must stand between the cells"),
         ("#zone-file", b"{", "not a JSON document"),
         ("#zone-file", b"{}", "Zones are GeoJSON"),
         ("#zone-file", json.dumps({**zone("a", 0.1, 0, 1), "properties": {}}).encode(), "property epsilon"),

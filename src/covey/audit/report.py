@@ -59,7 +59,7 @@ not attacked. Rows are made up, so that nothing private is met.
 
     covey audit                                        # minutes
     covey audit --algorithm lloyd --trials 2000        # one algorithm, more often
-    make audit                                         # everything: one to two hours on two cores
+    make audit                                         # everything: hours on two cores
     covey audit --full --out docs/audit --resume       # goes on where it was interrupted
 """
 

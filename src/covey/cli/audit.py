@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("-k", "k", type=click.IntRange(1, 12), metavar="K", help="With --system: number of centres.")
 @click.option("--trials", type=click.IntRange(min=40), metavar="N", help="Fits of each neighbour; 400 by default.")
 @click.option("--epsilon", "epsilons", type=float, multiple=True, metavar="E", help="What is claimed. Repeatable.")
-@click.option("--full", is_flag=True, help="Everything, more often: one to two hours on two cores.")
+@click.option("--full", is_flag=True, help="Everything, more often: hours on two cores.")
 @click.option("--out", metavar="DIR", help="Folder for report.html, results.json and README.md.")
 @click.option("--resume", is_flag=True, help="Go on with the run that was interrupted in --out.")
 @click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, help="Processes at work.")

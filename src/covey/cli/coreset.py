@@ -9,7 +9,7 @@ import click
 
 from covey.cli.answers import answers, as_released, show_answers, way_of
 from covey.cli.choose import choose
-from covey.cli.data import takes_data
+from covey.cli.data import ONE_FILE, takes_data
 from covey.cli.fit import check_picture, check_shared, make_release, publish, save, save_json
 from covey.cli.options import Shared, check_outputs, forced, promise_options, read_params, release_options
 from covey.errors import ParameterError
@@ -110,16 +110,16 @@ def show_coreset(points: Coreset, release: Release | None = None) -> None:
 
 @click.command(short_help="Ask a coreset: the cost of centres, or new centres. Free.")
 @click.argument("file", metavar="CORESET")
-@click.option("--centers", metavar="FILE", help="Sets of centres to price: CSV, JSON, GeoJSON, or a release.")
+@click.option("--centers", **ONE_FILE, help="Sets of centres to price: CSV, JSON, GeoJSON, or a release.")
 @click.option("-k", "k", type=int, metavar="K", help="Find K centres.")
 @click.option(
     "--k-range", metavar="LEAST:MOST", help="How many clusters are there, of so many? --plot draws the curve."
 )
 @click.option("--objective", type=OBJECTIVES, help="By default, what the coreset was made for.")
-@click.option("--allowed", metavar="FILE", help="GeoJSON region that every site must lie in.")
-@click.option("--forbidden", metavar="FILE", help="GeoJSON region that no site may lie in.")
-@click.option("--candidates", metavar="FILE", help="With -k: the places to choose from; files as for --centers.")
-@click.option("--fixed", metavar="FILE", help="With -k: places that stand already, and count among the K.")
+@click.option("--allowed", **ONE_FILE, help="GeoJSON region that every site must lie in.")
+@click.option("--forbidden", **ONE_FILE, help="GeoJSON region that no site may lie in.")
+@click.option("--candidates", **ONE_FILE, help="With -k: the places to choose from; files as for --centers.")
+@click.option("--fixed", **ONE_FILE, help="With -k: places that stand already, and count among the K.")
 @click.option("--speed", type=float, metavar="KM/H", help="On a map: tell distances in minutes too, at this speed.")
 @click.option("--lon", metavar="NAME", help="The column that is the longitude.")
 @click.option("--lat", metavar="NAME", help="The column that is the latitude.")

@@ -31,6 +31,16 @@ OPTIONS = (
 NAMES = ("format", "delimiter", "decimal", "header_line", "encoding", "sheet", "geometry")
 
 
+def once(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> str | None:  # noqa: ARG001
+    """The one file of an option, of which click would take the last and forget the others."""
+    if len(given) > 1:
+        raise click.UsageError(f"{option.opts[0]}: is given {len(given)} times; put all into one file")
+    return given[0] if given else None
+
+
+ONE_FILE: dict[str, Any] = {"metavar": "FILE", "multiple": True, "callback": once}  # of an option
+
+
 def takes_data(command: Callable[..., Any]) -> Callable[..., Any]:
     """A command whose DATA comes with how it is to be read: as a `File`, or None where it was left away."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from covey.cli.data import ONE_FILE
 from covey.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def release_options(command: Command) -> Command:
             ),
             click.option(
                 "--zones",
-                metavar="FILE",
+                **ONE_FILE,
                 help="GeoJSON polygons with a property epsilon, stricter than --epsilon: their rows are promised more.",
             ),
             click.option(
@@ -185,6 +186,7 @@ def release_options(command: Command) -> Command:
 
 def read_bounds(bounds: Sequence[str], ball: float | None) -> Box | Ball:
     """`lon=-74.1:-73.9,lat=40.7:40.9` or `0:1,0:1`, in one option or several."""
+    from covey.geo.clock import KINDS
     from covey.public import Ball, Box
 
     if (ball is None) == (not bounds):
@@ -200,9 +202,9 @@ def read_bounds(bounds: Sequence[str], ball: float | None) -> Box | Ball:
         try:
             pair = (float(low), float(high))
         except ValueError:
-            raise ParameterError(
-                "bounds", f"{part!r} is not of the form NAME=LOW:HIGH, such as lon=-74.1:-73.9"
-            ) from None
+            such = next((f"{part}=0:{end}" for kind, (end, _) in KINDS.items() if part.startswith(f"{kind}(")), None)
+            forms = f"NAME=LOW:HIGH, such as {such or 'lon=-74.1:-73.9'}, or NAME=private"
+            raise ParameterError("bounds", f"{part!r} is not of the form {forms}") from None
         if name in named:
             raise ParameterError("bounds", f"names {name!r} twice")
         if equals:

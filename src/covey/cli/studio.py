@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from covey.cli.data import takes_data
+from covey.cli.data import ONE_FILE, takes_data
 from covey.cli.options import check_outputs, column_options, read_bounds, read_scale
 from covey.errors import DataError, need
 from covey.files import File
@@ -41,9 +41,7 @@ if TYPE_CHECKING:
     metavar="M",
     help="With --person: how many rows of a person count at most.",
 )
-@click.option(
-    "--zones", "zones_file", metavar="FILE", help="GeoJSON polygons with a stricter level (property epsilon)."
-)
+@click.option("--zones", "zones_file", **ONE_FILE, help="GeoJSON polygons with a stricter level (property epsilon).")
 @column_options[0]
 @column_options[1]
 @click.option("--ledger", "ledger_file", metavar="FILE", help="Charge the budget kept in this ledger.")

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from covey.cli.data import ONE_FILE, takes_data
 from covey.cli.options import check_outputs
 from covey.errors import DataError, NotNumericError
-from covey.text import paragraph, plain, printable, show_table
+from covey.text import in_commands, paragraph, plain, printable, show_table
 
 if TYPE_CHECKING:
+    from covey.files import File
     from covey.fit.node import Upload
 
 TIMES = (0.5, 1, 2, 5)  # of --epsilon: for what else the collector may release
@@ -24,11 +26,11 @@ FORCED = "If it was not sent, and it is not for what its coins did, --force repl
 
 
 @click.command(short_help="Keep rows of your own zones at home, before you send a track.")
-@click.argument("track", metavar="TRACK")
+@click.argument("data", metavar="TRACK")
 @click.option(
     "--zones",
     required=True,
-    metavar="FILE",
+    **ONE_FILE,
     help="Your own GeoJSON polygons, each with a property epsilon, stricter than --epsilon. It stays at home.",
 )
 @click.option(
@@ -42,7 +44,8 @@ FORCED = "If it was not sent, and it is not for what its coins did, --force repl
 @click.option("--lon", metavar="NAME", help="The column that is the longitude, if its name does not say it.")
 @click.option("--lat", metavar="NAME", help="The column that is the latitude, if its name does not say it.")
 @click.option("--force", is_flag=True, help="Replace --out, which was not sent, and not for what its coins did.")
-def thin(*, track: str, zones: str, epsilon: float, out: str, lon: str | None, lat: str | None, force: bool) -> None:
+@takes_data
+def thin(*, data: File, zones: str, epsilon: float, out: str, lon: str | None, lat: str | None, force: bool) -> None:
     """Write the rows of TRACK that may leave: those in your zones are kept by coins, all others always.
 
     TRACK is your own: a CSV, Parquet or Arrow file, GeoJSON points or a GPX track. Rows are sent whole, as they are.
@@ -53,6 +56,7 @@ def thin(*, track: str, zones: str, epsilon: float, out: str, lon: str | None, l
     """
     if not out.lower().endswith(".csv"):
         raise click.UsageError("--out: what is sent is a CSV file; let its name end in .csv")
+    track = str(data.path)
     check_outputs([out], inputs=[track, zones], force=force, there=f"{ONE_UPLOAD}. {FORCED}")
 
     from covey.files import write_whole
@@ -60,11 +64,11 @@ def thin(*, track: str, zones: str, epsilon: float, out: str, lon: str | None, l
 
     nowhere = DataError("data: no point has a place; of GeoJSON points are read, not lines or areas")
     try:
-        upload = thin_file(track, zones, epsilon=epsilon, lon=lon, lat=lat)
+        upload = thin_file(data, zones, epsilon=epsilon, lon=lon, lat=lat)
     except NotNumericError as error:
         if track.lower().endswith(POINTS):
             raise nowhere from None
-        raise click.UsageError(f"--lon, --lat: {str(error).partition(': ')[2]}") from None
+        raise click.UsageError(in_commands(f"--lon, --lat: {str(error).partition(': ')[2]}")) from None
     if upload.unplaced == upload.rows > 0 and track.lower().endswith(POINTS):
         raise nowhere
     write_whole(out, upload.content)

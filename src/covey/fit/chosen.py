@@ -25,12 +25,15 @@ if TYPE_CHECKING:
     from covey.fit.request import Request
 
 USUAL_RANGE = (2, 20)
+NO_LAW = "sizes of a number that was chosen add up points whose noise is not known; a fit for that number tells"
 RULE = "the highest jump of the cost to the power -d/2, if it stands out and stays under noise that is drawn again"
 
 
 def read_k(k: Any, k_range: Any, algorithm: Algorithm) -> tuple[int, tuple[int, int] | None]:
     """The number of centres to fit, and the range to choose from where it is "auto"."""
-    if not isinstance(k, str) or k != "auto":
+    if isinstance(k, str) and k != "auto":
+        raise ParameterError("n_clusters", "must be a whole number, or 'auto'")
+    if k != "auto":
         if k_range is not None:
             raise ParameterError("k_range", "is for n_clusters='auto'; leave out one of them")
         return whole_number("n_clusters", k, least=1, most=1_000), None
@@ -53,14 +56,14 @@ def settle_k(
     found = coreset.choose_k(request.k_range)
     ask = coreset.kmeans if request.objective == "k-means" else coreset.kmedian
     centres = inside(domain.to_lattice(ask(found.likeliest, random_state=0).centres), domain)
-    points, sizes = outcome.coreset, None
+    points, sizes, not_told = outcome.coreset, None, outcome.not_told
     assert points is not None, "a synopsis was to be kept"
     if outcome.boxes is None:
-        sizes = add_up(nearest(points.points, centres), points.weights, len(centres))
+        not_told, sizes = NO_LAW, add_up(nearest(points.points, centres), points.weights, len(centres))
     kept = points if request.parameters.get("keep_synopsis") else None
     notes = {**outcome.notes, "how_many": _told(found, request.k_range)}
-    chosen = replace(outcome, centres=centres, sizes=sizes, size_law=None, notes=notes, coreset=kept)
-    return replace(request, k=found.likeliest), chosen
+    chosen = replace(outcome, centres=centres, sizes=sizes, size_law=None, not_told=not_told)
+    return replace(request, k=found.likeliest), replace(chosen, notes=notes, coreset=kept)
 
 
 def _told(found: Choice, asked: tuple[int, int]) -> dict[str, Any]:

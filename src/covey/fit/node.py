@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,6 +25,7 @@ from covey.private.engines.base import Sealed
 from covey.private.lattice import to_block
 from covey.private.narrowed.zones import ALWAYS
 from covey.private.tables.base import Table
+from covey.private.tables.formats import as_file
 from covey.private.tables.frames import ArrayTable, FrameTable, open_table
 from covey.private.tables.gpx import track_to_csv
 from covey.private.tables.kept import some_rows
@@ -100,8 +101,9 @@ def thin_file(
     """
     from covey.private.tables.files import open_file
 
-    with _as_table(Path(path)) as file:
-        table = open_file(file)
+    source = as_file(path)
+    with _as_table(Path(source.path)) as file:
+        table = open_file(replace(source, path=file))
         if file.is_dir() or not file.exists():  # a pattern
             raise DataError("data: a track is one file; thin each of them once")
         east, north = (table.names[place] for place in find_axes(table.names, lon, lat))

@@ -13,7 +13,7 @@ from covey.geo.geojson import METRES as DEGREE
 from covey.post.errors.quantiles import LEVEL
 from covey.published.certificate import reach_of
 from covey.published.ways import MEAN, METRES, ROOT
-from covey.text import counted, how_many, listing, own_names, plain
+from covey.text import counted, how_many, listing, own_names, plain, which
 
 if TYPE_CHECKING:
     from covey.published.certificate import Certificate
@@ -195,11 +195,12 @@ def constraint_words(release: Release) -> list[str]:
     """Where the centres of a release might be, and what others would cost, by its certificate; nothing if anywhere."""
     limits = release.certificate.parameters.get("constraints")
     if not isinstance(limits, dict):
-        return []
+        taken = which(release.certificate.parameters.get("site_numbers"))
+        return [f"Limits: centres are places of the list{taken}."] if taken else []
     fixed, listed, allowed, forbidden = (
         _count(limits.get(name)) for name in ("fixed", "candidates", "allowed_polygons", "forbidden_polygons")
     )
-    where = [f"chosen from {counted(listed, 'place')}" if listed else "found"]
+    where = [f"chosen from {counted(listed, 'place')}{which(limits.get('numbers'))}" if listed else "found"]
     where += [f"inside {allowed:,} allowed polygon{'s' if allowed > 1 else ''}"] if allowed else []
     where += [f"outside {forbidden:,} forbidden polygon{'s' if forbidden > 1 else ''}"] if forbidden else []
     parts = [f"the first {'centre was' if fixed == 1 else f'{fixed} centres were'} given"] if fixed else []
@@ -234,7 +235,8 @@ def _costs_more(cost: float, ends: Sequence[float] | None, whole: float | None, 
     """
 
     def part(value: float) -> str:
-        return amount(abs(value)) if whole is None else f"{plain(100 * abs(value) / whole)}%"
+        share = 0.0 if whole is None else 100 * abs(value) / whole
+        return amount(abs(value)) if whole is None else f"{plain(share) if share < 100 else f'{share:,.0f}'}%"
 
     words = f"would cost {part(cost)} {'more' if cost > 0 else 'less'}"
     if ends is None:

@@ -113,8 +113,8 @@ class Outlook:
             )
         ]
         if (floor := self.limit) is not None:
-            order = f"at ε = {first.epsilon:g} some constant times {floor.value:,.0f}·Δ², with Δ the domain's diameter"
-            said.append(paragraph(f"What nobody can beat: {floor.statement} ({floor.source}): {order}."))
+            where = "What nobody can beat, however many rows there are"
+            said.append(paragraph(f"{where}: {floor.statement}, with Δ the domain's diameter ({floor.source})."))
         shape = {name: getattr(first, name) for name in ("n", "d", "k", "delta", "neighbours")}
         asked = [forecast(**shape, epsilon=need.epsilon.usual) for need in self.needs.values()]
         if not all(row.measured for row in (*self.forecasts, *asked)):

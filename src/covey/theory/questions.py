@@ -52,7 +52,7 @@ class Questions:
             _half(self.square),
             f"± {plain(self.count, up=True)}",
             _half(self.share),
-            "" if self.category is None else f"from {self.category:,} rows",
+            "needs a delta" if self.category is None else f"from {self.category:,} rows",
         ]
 
 

@@ -235,7 +235,7 @@ MUTANTS = (
         "error-quotes-a-value",
         "the error about a column of text quotes the text",
         "private.tables.frames:numbers_of",
-        {"is not numeric: it holds Python objects": "is not numeric: it holds {value!r}"},
+        {"is not numeric: it holds text": "is not numeric: it holds {value!r}"},
         killer="unit/test_canary.py::test_no_error_holds_the_canary",
     ),
     mutant(

@@ -535,3 +535,17 @@ def test_a_seeded_coreset_is_not_published_by_asking_it(tmp_path):
     allowed = CliRunner().invoke(cli, ["query", str(path), "-k", "2", "--out", str(out), "--allow-seeded"])
     assert allowed.exit_code == 0
     assert b"SEEDED: NOT PRIVATE" in out.read_bytes()
+
+
+def test_two_files_of_sites_are_not_one_of_them(covey, limits):
+    refused = covey("query", "coreset.parquet", "--centers", "depots.csv", "--centers", "places.csv")
+    assert refused.code == 2
+    assert "--centers: is given 2 times; put all into one file" in refused.err
+
+
+def test_which_of_the_list_was_chosen_is_said(covey, limits):
+    asked = ("-k", 3, "--fixed", "depots.csv", "--candidates", "places.csv", "--forbidden", "park.geojson")
+    done = covey("query", "coreset.parquet", *asked, "--out", "r.json")
+    assert done.code == 0, done.err
+    [taken] = Release.load("r.json").certificate.parameters["constraints"]["numbers"]
+    assert f"chosen from 3 places (number {taken}, counted from 0)" in " ".join(done.out.split())

@@ -60,7 +60,7 @@ def test_a_file_and_its_strange_twin_give_the_same_release(frame, run, command):
 def test_every_command_that_takes_data_takes_the_same_options():
     wanted = {"--format", "--delimiter", "--decimal", "--header-line", "--encoding", "--sheet", "--geometry"}
     takers = [name for name, each in cli.commands.items() if any(p.name == "data" for p in each.params)]
-    assert sorted(takers) == sorted([*COMMANDS, "assign", "profile", "score"])
+    assert sorted(takers) == sorted([*COMMANDS, "assign", "profile", "score", "thin"])
     for name in takers:
         assert wanted <= {option for each in cli.commands[name].params for option in each.opts}
 

@@ -68,3 +68,20 @@ def test_what_is_not_there_is_one_line(data, capsys, path, words):
     assert code == 2
     assert words in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "bounds", "told"),
+    [
+        ("title.csv", "Our trips,,\nlon,lat,when\n0.1,0.2,08:15\n", "lon=0:1", "--header-line 3"),
+        ("track.gpx", "<gpx></gpx>", "lon=0:1", "a GPX track, which only `covey thin` reads; save it as CSV"),
+        ("whole.csv", None, "lon=0:1,hour(when)", "such as hour(when)=0:24"),
+        ("whole.csv", None, "private", "or NAME=private"),
+    ],
+)
+def test_what_to_do_is_said(data, capsys, name, text, bounds, told):
+    if text is not None:
+        (data / name).write_text(text)
+    code, _, err = run(capsys, "fit", name, "-k", "2", "--epsilon", "1", "--bounds", bounds)
+    assert code == 2
+    assert told in err

@@ -266,7 +266,7 @@ def test_a_document_that_is_no_plain_gpx_is_refused(tmp_path: Path, mine: Path, 
         (["--out", "track.csv"], "is another file of this command"),
         (["--lon", "note"], "--lon, --lat: column 'note' is not numeric"),
         (["--lon", "east"], "--lon: name the column that is the longitude"),
-        (["--zones", "none.geojson"], "--zones: cannot read"),
+        (["none.geojson"], "--zones: cannot read"),  # instead of the person's own
     ],
 )
 def test_what_is_refused_leaves_no_file(
@@ -279,8 +279,9 @@ def test_what_is_refused_leaves_no_file(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("track.csv").write_bytes(HEADER + b"".join(records()))
+    zones, *more = arguments if len(arguments) == 1 else (mine.name, *arguments)
     with pytest.raises(SystemExit) as stopped:
-        main(["thin", "track.csv", "--zones", mine.name, "--epsilon", "1", "--out", "upload.csv", *arguments])
+        main(["thin", "track.csv", "--zones", zones, "--epsilon", "1", "--out", "upload.csv", *more])
     assert stopped.value.code == 2
     assert words in capsys.readouterr().err
     assert {each.name for each in tmp_path.iterdir()} == {"track.csv", "mine.geojson"}
@@ -293,3 +294,25 @@ def test_several_files_are_no_track(tmp_path: Path, mine: Path) -> None:
         (folder / name).write_bytes(HEADER + b"".join(records()))
     for track in (folder, folder / "*.csv"):
         assert "one file" in str(thin(track, mine, tmp_path / "upload.csv").exception)
+
+
+def test_a_track_as_spreadsheets_write_it(tmp_path: Path, mine: Path) -> None:
+    track, out = tmp_path / "track.csv", tmp_path / "upload.csv"
+    rows = [b"08:00;3,25;3,25\n", b"08:05;3,5;3,5\n"]
+    track.write_bytes(b"my phone\ntime;lon;lat\n" + b"".join(rows))
+    told = ("--header-line", "2")
+    refused = thin(track, mine, out, *told)
+    assert refused.exit_code == 2
+    assert "--decimal ," in refused.output
+    done = thin(track, mine, out, *told, "--decimal", ",")
+    assert done.exit_code == 0, done.output
+    assert out.read_bytes() == b"time;lon;lat\n" + b"".join(rows)
+
+
+def test_two_files_of_zones_are_one_too_many(tmp_path: Path, mine: Path) -> None:
+    track, out = tmp_path / "track.csv", tmp_path / "upload.csv"
+    track.write_bytes(HEADER)
+    done = thin(track, mine, out, "--zones", str(mine))
+    assert done.exit_code == 2
+    assert "--zones: is given 2 times; put all into one file" in done.output
+    assert not out.exists()

@@ -57,11 +57,15 @@ def test_beyond_four_columns() -> None:
     found = KMedian("auto", k_range=(2, 6), epsilon=2.0, bounds=(-1, 1), random_state=1).fit(rows)
     assert found.n_clusters_ == 3
     np.testing.assert_allclose(found.release_.sizes, 8000 / 3, rtol=0.1)
+    assert found.release_.size_intervals is None
+    assert "a fit for that number tells" in found.release_.words[0]
+    again = KMedian(3, epsilon=2.0, bounds=(-1, 1), random_state=1).fit(rows).release_
+    assert again.size_intervals is not None  # so it does
 
 
 def test_even_rows_are_warned_of_by_what_was_released() -> None:
     rows = np.random.default_rng(1).uniform(-1, 1, (3000, 2))
-    with pytest.warns(PrivacyWarning, match="does not tell how many clusters"):
+    with pytest.warns(PrivacyWarning, match="How many clusters there are cannot be told"):
         found = KMeans("auto", k_range=(2, 6), epsilon=1.0, bounds=(-1, 1), random_state=1).fit(rows)
     told = found.release_.certificate.parameters["how_many"]
     assert told["k"] is None
@@ -102,3 +106,8 @@ def test_on_the_command_line(tmp_path, capsys) -> None:
         with pytest.raises(SystemExit):
             main([*usual, *wrong])
         assert words in capsys.readouterr().err
+
+
+def test_a_word_that_is_no_number_is_told_what_would_do() -> None:
+    with pytest.raises(ParameterError, match="n_clusters: must be a whole number, or 'auto'"):
+        KMeans("five", epsilon=1.0, bounds=(-1, 1)).fit(heaps(50))

@@ -188,7 +188,7 @@ def test_places_may_lie_outside_the_bounds_if_they_are_given():
 def test_a_place_beyond_the_bounds_says_nothing_of_where_rows_are():
     only = boxed().kmedian(1, candidates=[[1.5, 0.0]], random_state=0)
     assert at_an_end(only) == []
-    assert constraint_words(only)[0] == "Limits: centres were chosen from 1 place."
+    assert constraint_words(only)[0] == "Limits: centres were chosen from 1 place (number 0, counted from 0)."
     assert at_an_end(boxed().kmedian(1, candidates=[[1.0, 0.0]], random_state=0))  # within them, as ever
 
 

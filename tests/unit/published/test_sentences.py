@@ -122,6 +122,20 @@ def test_limits_are_told_with_what_they_cost(release):
         "The given places alone would cost 25% more (20% to 30%; 9 times in 10).",
         "2 centres anywhere would cost 5% less (4% to 6%; 9 times in 10).",
     ]
+    large = constraint_words(limited(release, fixed=1, costs={"found": [20.0, 19.0, 21.0]}, more_than_found=more))
+    assert large[1] == "The given places alone would cost 250% more (200% to 300%; 9 times in 10)."
+    close = {"fixed alone": [30.2, 29.6, 30.8]}
+    assert (
+        "151% more (148% to 154%;"
+        in constraint_words(limited(release, fixed=1, costs={"found": [20.0, 19.0, 21.0]}, more_than_found=close))[1]
+    )
+    listed = constraint_words(limited(release, candidates=60, numbers=[4, 17]))
+    assert listed == ["Limits: centres were chosen from 60 places (numbers 4 and 17, counted from 0)."]
+    chosen = {**release.certificate.parameters, "site_numbers": [3]}
+    of_list = msgspec.structs.replace(
+        release, certificate=msgspec.structs.replace(release.certificate, parameters=chosen)
+    )
+    assert constraint_words(of_list) == ["Limits: centres are places of the list (number 3, counted from 0)."]
     same = {"anywhere": [-10.0, -12.0, 8.0]}
     assert constraint_words(limited(release, candidates=1200, allowed_polygons=1, more_than_found=same)) == [
         "Limits: centres were chosen from 1,200 places, inside 1 allowed polygon.",

@@ -107,6 +107,8 @@ def format_of(file: Path, declared: str | None = None) -> Format:
             return each
     if declared is not None:
         raise ParameterError("format", f"must be one of {ENDINGS}, without the dot; text may be compressed: csv.gz")
+    if name.lower().endswith(".gpx"):
+        raise DataError(f"data: {str(file)!r} is a GPX track, which only `covey thin` reads; save it as CSV")
     raise DataError(f"data: {str(file)!r} must end in one of {ENDINGS}; text may be compressed, as .csv.gz is")
 
 

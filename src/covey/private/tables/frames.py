@@ -185,8 +185,9 @@ def numbers_of(values: Any, column: object) -> NDArray[np.float64]:
             numbers[i] = np.nan
         elif isinstance(value, str | bytes | complex | np.complexfloating) or not hasattr(value, "__float__"):
             raise NotNumericError(
-                f"bounds: column {column!r} is not numeric: it holds Python objects, and each "
-                "argument must be neither a string nor another object but a number; convert the column first"
+                f"bounds: column {column!r} is not numeric: it holds text or other Python objects, and each "
+                "argument must be neither a string nor another object but a number; convert the column first, or read "
+                "the file so that it is one (numbers written 12,5 with `decimal=','` of pandas.read_csv)"
             )
         else:
             try:

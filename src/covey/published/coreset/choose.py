@@ -58,7 +58,7 @@ class Choice:
     def words(self) -> str:
         ends = f"{min(self.costs)} to {max(self.costs)}" if self.costs else "so many"
         if self.k is None:
-            told = f"The coreset does not tell how many clusters there are: of {ends}, none stands out of the noise."
+            told = f"How many clusters there are cannot be told: of {ends}, none stands out of the noise."
         elif self.low == self.high:
             told = f"{self.k} clusters fit best, and no other number nearly as well."
         else:

@@ -75,9 +75,9 @@ def show_profile(profile: Profile) -> None:
 
 
 NOTE = (
-    "Shares and medians come with what holds the true one 9 times in 10, each by itself; it is about the noise (of "
-    "scale {scale} on every count), and about the rows that were counted. What is said to stand out does so for all "
-    "cells together, 9 times in 10."
+    "Numbers of rows, shares and medians come with what holds the true one 9 times in 10, each by itself; it is about "
+    "the noise (of scale {scale} on every count), and about the rows that were counted. What is said to stand out does "
+    "so for all cells together, 9 times in 10."
 )
 
 
@@ -99,7 +99,8 @@ def _table(profile: Profile, column: Column) -> tuple[list[str], list[list[str]]
     known, counts = profile.of(column.name)
     lines = [*map(str, range(len(profile.centres))), "all"]
     shares = np.concatenate([counts.shares(), counts.whole.shares()])
-    rows = [f"{total:,.0f}" for total in np.concatenate([counts.sizes(), counts.whole.sizes()])[:, 0]]
+    sizes = np.concatenate([counts.sizes(), counts.whole.sizes()])
+    rows = [f"{total:,.0f} ± {(high - low) / 2:,.0f}" for total, low, high in sizes]
     head = [known.name, "rows (noisy)"]
     table = [[line, many] for line, many in zip(lines, rows, strict=True)]
     if known.edges is not None:

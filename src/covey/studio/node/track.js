@@ -20,6 +20,7 @@ function readCsv(bytes) {
   const first = scan(text, start);
   const names = first.cells.map(([a, b]) => unquoted(new TextDecoder().decode(bytes.subarray(a, b)).replace(/\r$/, "")));
   if (names.every((each) => !each.trim()) || names.some((each) => NUMBER.test(each) || /[\r\n]/.test(each))) throw new Error("The first line of the file must name its columns.");
+  if (names.length === 1 && /[;\t|]/.test(names[0])) throw new Error("Commas must stand between the cells of the file, and numbers have points: save it so. The command covey thin reads other files too (--decimal ,).");
   const records = [];
   for (let place = first.end; place < text.length;) {
     const { cells, end } = scan(text, place);
