@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,8 +101,9 @@ class Tree:
         return Nodes(depths[order], keys[order])
 
     def order(self, depths: Integers, keys: Integers) -> Integers:
-        """What sorts nodes by the first place that each covers."""
-        return np.lexsort((depths, keys << (self.deepest - depths) * self.axes_per_split))
+        """What sorts nodes by the first place that each covers, and of the same by depth."""
+        first = keys << (self.deepest - depths) * self.axes_per_split
+        return np.arange(len(first)) if (first[1:] > first[:-1]).all() else np.lexsort((depths, first))
 
     def starts(self, nodes: Nodes, depth: int) -> Integers:
         """The first key that each node covers at a depth none of them exceeds."""
@@ -115,9 +116,10 @@ class Tree:
         halved = np.cumsum(axes == np.arange(d)[:, None], axis=1)[:, self.axes_per_split - 1 :: self.axes_per_split]
         halved = np.concatenate([np.zeros((d, 1), dtype=np.int64), halved], axis=1)  # axes x depths: how often
         cell = np.zeros((d, len(nodes)), dtype=np.int64)  # the first that a node covers, of the deepest ones
-        for place, axis in enumerate(axes.tolist()):
-            cell[axis] <<= 1
-            cell[axis] |= keys >> (len(axes) - 1 - place) & 1
+        for low, tables in _gathered(self.axes(deepest), d):
+            piece = keys >> low & len(tables[0]) - 1
+            for own, table in zip(cell, tables, strict=True):
+                own += table.take(piece)
         beyond = cell + (1 << halved[:, -1:] - halved.take(nodes.depths, axis=1))
         parts, span, edge = 1 << halved[:, -1:], 2 * self.domain.limit + 1, self.domain.limit + 0.5
         return (cell / parts * span - edge).T, (beyond / parts * span - edge).T  # powers of two divide exactly
@@ -157,12 +159,16 @@ class TreeLeaves:
         if not np.array_equal(np.append(self._starts, border), np.insert(ends, 0, 0)):
             raise ParameterError("leaves", "must cover the domain without overlap")
         self._top = min(self._depth, _prefix(tree, len(self.leaves)))
-        shift = (self._depth - self._top) * tree.axes_per_split
-        prefix = np.arange(1 << self._top * tree.axes_per_split, dtype=np.int64)
-        leaf = np.searchsorted(self._starts, prefix << shift, side="right") - 1
-        self._leaf = np.where(ends[leaf] >= (prefix + 1) << shift, leaf, -1).astype(
-            np.int32
-        )  # -1: several leaves share the prefix
+
+    @cached_property
+    def _leaf(self) -> NDArray[np.int32]:
+        """The leaf of each prefix of a key; -1 where several share it. Needed only if rows are passed over."""
+        bits = self.tree.axes_per_split
+        shift = (self._depth - self._top) * bits
+        prefix = np.arange(1 << self._top * bits, dtype=np.int64) << shift
+        leaf = np.searchsorted(self._starts, prefix, side="right") - 1
+        ends = np.append(self._starts[1:], 1 << self._depth * bits)
+        return np.where(ends[leaf] >= prefix + (1 << shift), leaf, -1).astype(np.int32)
 
     @property
     def domain(self) -> Domain:
@@ -243,15 +249,22 @@ class TreeNodes:
     def keys(self, rows: Rows) -> Integers:
         """The key of each row, in the order of the rows: a table of cells adds their weights up by it."""
         if self.depth == 0:  # the root: every row is below it
-            return self.tree.keys(rows, self.levels)
+            return self.below(rows)[1]
         found = np.full(rows.shape[1], self.size - 1, dtype=np.int64)
-        perhaps = np.flatnonzero(self._wanted.take(self.tree.keys(rows, self._top)))
-        below = self.levels * self.tree.axes_per_split
-        keys = self.tree.keys(rows[:, perhaps], self.depth + self.levels)
-        place = np.searchsorted(self.nodes, keys >> below)
-        inside = np.flatnonzero(self.nodes.take(place, mode="clip") == keys >> below)
-        found[perhaps[inside]] = (place[inside] << below) + (keys[inside] & (1 << below) - 1)
+        which, keys = self.below(rows)
+        found[which] = keys
         return found
+
+    def below(self, rows: Rows) -> tuple[Integers, Integers]:
+        """Which rows are below the nodes, and their keys."""
+        if self.depth == 0:
+            return np.arange(rows.shape[1]), self.tree.keys(rows, self.levels)
+        bits = self.levels * self.tree.axes_per_split
+        perhaps = np.flatnonzero(self._wanted.take(self.tree.keys(rows, self._top)))
+        keys = self.tree.keys(rows.take(perhaps, axis=1), self.depth + self.levels)
+        place = np.searchsorted(self.nodes, keys >> bits)
+        inside = np.flatnonzero(self.nodes.take(place, mode="clip") == keys >> bits)
+        return perhaps[inside], (place[inside] << bits) + (keys[inside] & (1 << bits) - 1)
 
 
 def _prefix(tree: Tree, nodes: int) -> int:
@@ -290,3 +303,20 @@ def _spread(axes: tuple[int, ...], dimension: int) -> list[tuple[int, list[tuple
             pieces.append((low, table))
         spread.append((len(weights), pieces))
     return spread
+
+
+@lru_cache(maxsize=64)
+def _gathered(axes: tuple[int, ...], dimension: int) -> list[tuple[int, list[Integers]]]:
+    """The way back: for each piece of a key, its lower bits to skip, and tables that put its bits where cells have them.
+
+    One table for each axis; what the pieces of a key give for it adds up.
+    """
+    found, used = [], np.zeros(dimension, dtype=np.int64)
+    for low in range(0, len(axes), _PIECE_BITS):
+        tables = np.zeros((dimension, 1), dtype=np.int64)
+        for axis in axes[::-1][low : low + _PIECE_BITS]:
+            more = (np.arange(dimension) == axis) << used[axis]
+            tables = np.concatenate([tables, tables + more[:, None]], axis=1)
+            used[axis] += 1
+        found.append((low, list(tables)))
+    return found

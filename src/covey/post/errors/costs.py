@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.post.distances import Floats, Objective, add_up, squares_to_nearest
+from covey.post.distances import Floats, Objective, add_up, squared_lengths, squares_to_nearest
 from covey.post.errors.boxes import CountedBoxes, Near, chunks, spots
 from covey.post.errors.mixture import Places
 from covey.post.errors.quantiles import LEVEL, deviations
@@ -57,7 +57,7 @@ class Paid(NamedTuple):
     def of(cls, boxes: CountedBoxes, places: Places, pay: Pay, known: tuple[Floats, Floats] | None = None) -> Paid:
         """Each point is asked for once. known : `middles` and `spots`, if they are."""
         within, d = spots(boxes.dimension, len(boxes.counts)), boxes.dimension
-        which = _at_the_edge(boxes)
+        which = boxes.at_edge
         side, some = boxes.sides[which, None, :], boxes.some(which)
         points = some.points[:, None, :] + some.widths[:, None, :] * np.where(side != 0, side / 2, within)
         edge = pay(points.reshape(-1, d)).reshape(len(which), len(within))
@@ -222,10 +222,11 @@ def _too_few(boxes: CountedBoxes, k: int) -> bool:
 
 def inside_matters(boxes: CountedBoxes, centres: Floats) -> bool:
     """Whether where rows are inside their boxes may change the cost by more than optima differ anyway."""
-    kept = boxes.some(boxes.stands)
-    inside = np.square(kept.widths).sum(axis=1) / 12
-    paid = inside + what_is_paid(kept.points, centres, "k-means")
-    return float(np.maximum(kept.counts, 0.0) @ (inside - LEAST_EXCESS * paid)) > 0
+    kept = np.flatnonzero(boxes.stands)
+    points, widths = (np.stack([along.take(kept) for along in each.T]).T for each in (boxes.points, boxes.widths))
+    inside = squared_lengths(widths) / 12
+    paid = inside + what_is_paid(points, centres, "k-means")
+    return float(np.maximum(boxes.counts.take(kept), 0.0) @ (inside - LEAST_EXCESS * paid)) > 0
 
 
 def what_is_paid(points: Floats, centres: Floats, objective: Objective) -> Floats:
@@ -254,11 +255,5 @@ def _rounded(boxes: CountedBoxes) -> tuple[float, NDArray[np.intp]]:
 
 def _on_the_edge(boxes: CountedBoxes, paid: Floats, edge: Floats) -> float:
     """What rows would pay more if all of those in boxes at the domain's edge sat on it, spread evenly along it."""
-    which = _at_the_edge(boxes)
+    which = boxes.at_edge
     return float((boxes.counts[which] - boxes.thresholds[which]) @ (edge.mean(axis=1) - paid[which]))
-
-
-def _at_the_edge(boxes: CountedBoxes) -> NDArray[np.intp]:
-    """Of the boxes there, those that exceed their thresholds: in others, wide and far away, rows would be noise."""
-    above = np.flatnonzero(boxes.counts > boxes.thresholds)
-    return above[boxes.sides[above].any(axis=1)]

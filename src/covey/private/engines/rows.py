@@ -86,11 +86,19 @@ class RowEngine(Sealed, ABC):
         """Keep the exact counts of leaves, which growing their tree has found: the same integers as another pass."""
         self._leaves = tree, leaves, counts
 
-    def totals_by_key(self, query: KeyedQuery) -> tuple[NDArray[Any], Integers]:
-        step = chunk_rows(self._domain.dimension, 256)
+    def list_by_key(self, query: KeyedQuery) -> Integers | None:
+        """How many rows have each key that there can be, if these are few enough for a list; else None."""
         size = getattr(query, "size", None)
-        if size is not None and size <= MOST_CELLS + 1 and self._listed(size):
-            return occurring(self._add_up(size, partial(self._count_keys, query)))
+        if size is None or size > MOST_CELLS + 1 or not self._listed(size):
+            return None
+        return self._add_up(size, partial(self._count_keys, query))
+
+    def totals_by_key(self, query: KeyedQuery) -> tuple[NDArray[Any], Integers]:
+        listed = self.list_by_key(query)
+        if listed is not None:
+            keys = np.flatnonzero(listed)
+            return keys, listed[keys]
+        step = chunk_rows(self._domain.dimension, 256)
 
         def count(unit: Unit) -> tuple[NDArray[Any], Integers]:
             rows = unit().rows
@@ -267,12 +275,6 @@ class _Merged(Sealed):
         keys = keys[order]
         first = first_of_each(keys)
         return keys[first], np.add.reduceat(np.concatenate(self._counts)[order], first)
-
-
-def occurring(counts: Integers) -> tuple[Integers, Integers]:
-    """The keys that occur, of a list with the counts of all."""
-    keys = np.flatnonzero(counts)
-    return keys, counts[keys]
 
 
 def _counted(keys: NDArray[Any]) -> tuple[NDArray[Any], Integers]:

@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from threading import Lock
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.private.engines.rows import RowEngine, Tally, Unit, occurring, short_list
+from covey.private.engines.rows import RowEngine, Tally, Unit, short_list
 from covey.private.lattice import Block, to_block
 from covey.private.tables.base import Piece, Table
 from covey.public import Domain
@@ -40,7 +38,7 @@ class StreamEngine(RowEngine):
         self._nodes: TreeNodes | None = None  # of which these are counted, once there are too many rows to keep
         self._tally: Tally | None = None  # of these, while the first pass lasts
         self._tallied: set[int] = set()  # the pieces that are in it, each once
-        self._totals: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None  # of these, once it is over
+        self._totals: NDArray[np.int64] | None = None  # of these, once it is over
 
     def expect(self, tree: Tree) -> None:
         if self._pieces is None and self._tree is None:
@@ -49,10 +47,10 @@ class StreamEngine(RowEngine):
     def first_nodes(self, tree: Tree) -> TreeNodes | None:
         return self._nodes if self._totals is not None and tree == self._tree else None
 
-    def totals_by_key(self, query: KeyedQuery) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    def list_by_key(self, query: KeyedQuery) -> NDArray[np.int64] | None:
         if self._totals is not None and isinstance(query, TreeNodes) and query.same(self._nodes):
             return self._totals
-        return super().totals_by_key(query)
+        return super().list_by_key(query)
 
     def total(self, query: Query) -> NDArray[np.int64]:
         if type(query) is not Count:
@@ -101,6 +99,6 @@ class StreamEngine(RowEngine):
 
     def _finish(self) -> None:
         if self._tally is not None and self._pieces is not None:
-            self._totals = occurring(self._tally.total()) if len(self._tallied) == self._pieces else None
+            self._totals = self._tally.total() if len(self._tallied) == self._pieces else None
             self._tally = None
         self._table.check_unchanged()
