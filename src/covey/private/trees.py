@@ -22,6 +22,7 @@ from covey.public import Neighbours
 from covey.queries.tree import MOST_NODES, Nodes, Tree, TreeNodes
 
 SORTED_ROWS = 2**23  # in memory, whose keys below nodes that still split are sorted
+LISTED = 2**22 + 1  # nodes that are looked up in a list of all of them; of more, those that have rows are searched
 
 Integers = NDArray[np.int64]
 
@@ -104,6 +105,6 @@ def _count(engine: Engine, tree: Tree, nodes: Integers, depth: int, left: int) -
         return _Table(engine.sorted_keys(query), bottom=depth + query.levels)
     known = engine.first_nodes(tree) if depth == 0 and isinstance(engine, RowEngine) else None
     query = known or TreeNodes.under(tree, nodes=nodes, depth=depth, most=at_once)
-    listed = engine.list_by_key(query) if isinstance(engine, RowEngine) else None
+    listed = engine.list_by_key(query) if isinstance(engine, RowEngine) and query.size <= LISTED else None
     keys, counts = (None, listed) if listed is not None else engine.totals_by_key(query)
     return _Table(keys, counts, bottom=depth + query.levels)
