@@ -307,10 +307,8 @@ def _spread(axes: tuple[int, ...], dimension: int) -> list[tuple[int, list[tuple
 
 @lru_cache(maxsize=64)
 def _gathered(axes: tuple[int, ...], dimension: int) -> list[tuple[int, list[Integers]]]:
-    """The way back: for each piece of a key, its lower bits to skip, and tables that put its bits where cells have them.
-
-    One table for each axis; what the pieces of a key give for it adds up.
-    """
+    """The way back: for each piece of a key how many lower bits to skip, and for each axis a table of what the piece
+    adds to the cell."""
     found, used = [], np.zeros(dimension, dtype=np.int64)
     for low in range(0, len(axes), _PIECE_BITS):
         tables = np.zeros((dimension, 1), dtype=np.int64)

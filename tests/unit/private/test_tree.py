@@ -194,6 +194,23 @@ def test_the_root_is_the_cube():
     assert (upper == tree.domain.limit + 0.5).all()
 
 
+@pytest.mark.parametrize(("d", "g"), [(1, 1), (2, 2), (3, 2), (3, 3), (5, 4)])
+def test_boxes_are_those_of_plain_fractions(d, g):
+    tree = Tree(box(d), widths=tuple(range(1, d + 1)), axes_per_split=g)
+    rng, span = np.random.default_rng(d), 2 * tree.domain.limit + 1
+    depths = np.concatenate([[0, 1, tree.deepest], rng.integers(0, tree.deepest + 1, 20)])
+    keys = np.array([int(rng.integers(0, 1 << depth * g)) for depth in depths.tolist()], dtype=np.int64)
+    nodes = Nodes(depths, keys)
+    lower, upper = tree.boxes(nodes)
+    for depth, key, low, high in zip(depths.tolist(), keys.tolist(), lower, upper, strict=True):
+        start, width = [Fraction(-span, 2)] * d, [Fraction(span)] * d
+        for place, axis in enumerate(axis for split in plain_axes(tree)[:depth] for axis in split):
+            width[axis] /= 2
+            start[axis] += width[axis] * (key >> (depth * g - 1 - place) & 1)
+        assert low.tolist() == [float(each) for each in start]
+        assert high.tolist() == [float(each + size) for each, size in zip(start, width, strict=True)]
+
+
 # --- counts of leaves -------------------------------------------------------------------------------------------------
 
 

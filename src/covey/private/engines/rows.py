@@ -26,7 +26,7 @@ from covey.public import Domain
 from covey.queries.base import KeyedQuery, Query, Rows
 from covey.queries.blocks import BlockCentres
 from covey.queries.counts import Count, InsideOutside, OccupiedCells
-from covey.queries.grid import MOST_CELLS, Grid
+from covey.queries.grid import MOST_CELLS, Grid, SuitedGrid
 from covey.queries.projection import Projection
 from covey.queries.tree import MOST_NODES, Nodes, Tree, TreeLeaves, TreeNodes
 
@@ -75,7 +75,7 @@ class RowEngine(Sealed, ABC):
 
         return self._add_up(query.size, add)
 
-    def expect(self, tree: Tree) -> None:
+    def expect(self, what: Tree | SuitedGrid) -> None:
         """Rows that are at hand are counted when they are asked for."""
 
     def first_nodes(self, tree: Tree) -> TreeNodes | None:  # noqa: ARG002
