@@ -113,7 +113,7 @@ class RowEngine(Sealed, ABC):
 
     def _count_keys(self, query: KeyedQuery, block: Block, out: Integers) -> None:
         """Add a block's rows to the list of all keys."""
-        step = chunk_rows(self._domain.dimension, 256)
+        step = 4 * chunk_rows(self._domain.dimension, 256)  # few steps: threads wait for one another between them
         for start in range(0, len(block.outside), step):
             np.add.at(out, query.keys(block.rows[:, start : start + step]), 1)
 
