@@ -18,6 +18,7 @@ from covey.queries.counts import one_unit
 MOST_KEY_BITS = 62
 MOST_NODES = 2**18  # of a level: if the next one would be wider, a tree stops growing
 PREFIX_BITS = 18  # of a key, at most: rows are told apart by a table of prefixes first
+PLACE_BITS = 20  # the same where the table says which of some nodes a prefix is
 WANTED_BITS = 22  # the same where the table only says whether a prefix is wanted
 _PIECE_BITS = 13  # of an axis' cell: its bits are spread over a key by tables of this size
 
@@ -214,9 +215,17 @@ class TreeNodes:
 
     def __init__(self, tree: Tree, *, nodes: Integers, depth: int, levels: int) -> None:
         self.tree, self.nodes, self.depth, self.levels = tree, nodes, depth, levels
-        self._top = min(depth, WANTED_BITS // tree.axes_per_split)
-        self._wanted = np.zeros(1 << self._top * tree.axes_per_split, dtype=np.bool_)
-        self._wanted[nodes >> (depth - self._top) * tree.axes_per_split] = True
+        bits = tree.axes_per_split
+        parents = nodes[:: tree.fan_out] >> bits
+        whole = (parents << bits)[:, None] + np.arange(tree.fan_out)
+        self._parent: NDArray[np.int32] | None = None  # the number of each prefix among them; -1: none of them
+        if depth > 0 and (depth - 1) * bits <= PLACE_BITS and np.array_equal(whole.ravel(), nodes):
+            self._parent = np.full(1 << (depth - 1) * bits, -1, dtype=np.int32)
+            self._parent[parents] = np.arange(len(parents))
+            return
+        self._top = min(depth, WANTED_BITS // bits)
+        self._wanted = np.zeros(1 << self._top * bits, dtype=np.bool_)
+        self._wanted[nodes >> (depth - self._top) * bits] = True
 
     @classmethod
     def under(cls, tree: Tree, *, nodes: Integers, depth: int, most: int | None) -> TreeNodes:
@@ -249,17 +258,26 @@ class TreeNodes:
     def keys(self, rows: Rows) -> Integers:
         """The key of each row, in the order of the rows: a table of cells adds their weights up by it."""
         if self.depth == 0:  # the root: every row is below it
-            return self.below(rows)[1]
+            return self.tree.keys(rows, self.levels)
         found = np.full(rows.shape[1], self.size - 1, dtype=np.int64)
         which, keys = self.below(rows)
         found[which] = keys
         return found
 
     def below(self, rows: Rows) -> tuple[Integers, Integers]:
-        """Which rows are below the nodes, and their keys."""
+        """Which rows are below the nodes, and their keys.
+
+        Where the nodes are all children of some parents, as in a tree that grows, a table says which parent it is.
+        """
         if self.depth == 0:
             return np.arange(rows.shape[1]), self.tree.keys(rows, self.levels)
         bits = self.levels * self.tree.axes_per_split
+        if self._parent is not None:
+            parent = self._parent.take(self.tree.keys(rows, self.depth - 1))
+            perhaps = np.flatnonzero(parent >= 0)
+            keys = self.tree.keys(rows.take(perhaps, axis=1), self.depth + self.levels)
+            bits += self.tree.axes_per_split
+            return perhaps, (parent.take(perhaps).astype(np.int64) << bits) + (keys & (1 << bits) - 1)
         perhaps = np.flatnonzero(self._wanted.take(self.tree.keys(rows, self._top)))
         keys = self.tree.keys(rows.take(perhaps, axis=1), self.depth + self.levels)
         place = np.searchsorted(self.nodes, keys >> bits)

@@ -316,14 +316,21 @@ def test_many_rows_in_memory_give_the_same_tree_from_lists_and_what_is_left_sort
     assert [query.depth > 0 for query in asked] == ([True] if sorted_below > 0 else [])
 
 
-def test_nodes_below_given_ones_and_the_rest():
+@pytest.mark.parametrize("nodes", [[1, 6], [0], [2, 3, 6, 7], list(range(8)), [2, 3, 6], [1, 2]])
+@pytest.mark.parametrize("place_bits", [0, 20])
+def test_nodes_below_given_ones_and_the_rest(nodes, place_bits, monkeypatch):
+    """Whole families of children are found by their parents, others one by one."""
+    monkeypatch.setattr("covey.queries.tree.PLACE_BITS", place_bits)
     tree = Tree(box(1))
     rows = np.linspace(-tree.domain.limit, tree.domain.limit, 64).astype(np.int32)[None]
-    query = TreeNodes(tree, nodes=np.array([1, 6]), depth=3, levels=2)
+    query = TreeNodes(tree, nodes=np.array(nodes), depth=3, levels=2)
     deep = tree.keys(rows, 5)
-    expected = [4 * (0 if key >> 2 == 1 else 1) + key % 4 if key >> 2 in (1, 6) else 8 for key in deep.tolist()]
-    assert query.size == 9
-    assert sorted(query.keys(rows).tolist()) == sorted(expected)
+    size = 4 * len(nodes) + 1
+    expected = [4 * nodes.index(key >> 2) + key % 4 if key >> 2 in nodes else size - 1 for key in deep.tolist()]
+    assert query.size == size
+    assert query.keys(rows).tolist() == expected
+    assert [query.keys(rows)[i] for i in query.below(rows)[0]] == query.below(rows)[1].tolist()
+    assert len(query.below(rows)[0]) == sum(key < size - 1 for key in expected)
     assert query.sensitivity(ADD).l1 == 1
 
 

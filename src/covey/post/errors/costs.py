@@ -54,8 +54,11 @@ class Paid(NamedTuple):
     sides: Floats  # axes x 2 x boxes: on the upper and lower sides of boxes, where rows are known to be rounded
 
     @classmethod
-    def of(cls, boxes: CountedBoxes, places: Places, pay: Pay, known: tuple[Floats, Floats] | None = None) -> Paid:
-        """Each point is asked for once. known : `middles` and `spots`, if they are."""
+    def of(
+        cls, boxes: CountedBoxes, places: Places | None, pay: Pay, known: tuple[Floats, Floats] | None = None
+    ) -> Paid:
+        """Each point is asked for once. places : None if they are found meanwhile. known : `middles` and `spots`, if
+        they are."""
         within, d = spots(boxes.dimension, len(boxes.counts)), boxes.dimension
         which = boxes.at_edge
         side, some = boxes.sides[which, None, :], boxes.some(which)
@@ -65,7 +68,7 @@ class Paid(NamedTuple):
         steps = np.multiply.outer([0.5, -0.5], some.widths)[None] * np.eye(d)[:, None, None, :]
         sides = pay((some.points + steps).reshape(-1, d)).reshape(d, 2, -1)
         middles, even = (pay(boxes.points), _evenly(boxes, within, pay)) if known is None else known
-        return cls(middles, pay(places.points), even, edge, sides)
+        return cls(middles, np.empty(0) if places is None else pay(places.points), even, edge, sides)
 
     def roots(self) -> Paid:
         """Of squares, the distances."""
@@ -83,7 +86,7 @@ def _evenly(boxes: CountedBoxes, within: Floats, pay: Pay) -> Floats:
 
 
 def squares_paid(
-    boxes: CountedBoxes, places: Places, centres: Floats, known: tuple[Floats, Floats] | None = None
+    boxes: CountedBoxes, places: Places | None, centres: Floats, known: tuple[Floats, Floats] | None = None
 ) -> Paid:
     """The squares of distances, which every objective is told from. known : `squares_in_boxes`, if they are."""
     known = squares_in_boxes(boxes, centres, boxes.near(centres)) if known is None else known
