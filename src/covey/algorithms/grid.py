@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.algorithms.kit import LatticeCoreset, Outcome, learn_size
+from covey.algorithms.kit import LatticeCoreset, Outcome, after_size, learn_size
 from covey.algorithms.zoned import count_cells
 from covey.budget.accounting.plan import Plan
 from covey.checks import Flag, Positive, Whole
@@ -24,7 +24,7 @@ from covey.post.zones import KeptCounts
 from covey.private.curator import Curator
 from covey.public import Domain, Neighbours
 from covey.published.release import Synopsis
-from covey.queries.grid import MOST_CELLS, Grid
+from covey.queries.grid import MOST_CELLS, Grid, SuitedGrid
 
 STRICTNESS = 0.65  # times the largest noise of all cells: more stands out
 CLUSTERED_CELLS = 2**20  # more are put together in blocks before they are clustered
@@ -54,6 +54,9 @@ def grid(
     single cell and the centres say little more than where the domain is. With `keep_synopsis` the noisy cells are
     part of the release, to be queried, sampled and clustered again (covey.Coreset).
     """
+    if curator.zones is None:
+        for_cells = after_size(epsilon, curator.neighbours)
+        curator.expect(_suited(curator, for_cells, theta=theta, keep_synopsis=keep_synopsis))
     size, left, told = learn_size(curator, epsilon)
     noise = DiscreteLaplace(left)
     curator.reserve(Plan((noise.event(),)))
@@ -84,12 +87,7 @@ def from_cells(
     keep_synopsis: bool = False,
 ) -> Outcome:
     """Release the cells of a grid that suits `size` rows and cluster them. The plan must hold `noise`'s event."""
-    strength = float(noise.epsilon) / (2 if curator.neighbours is Neighbours.REPLACE_ONE else 1)
-    kinds = 1 if curator.zones is None else curator.zones.kinds
-    if keep_synopsis and curator.zones is not None:  # points of a coreset take much more room than a list of counts
-        kinds = max(kinds, MOST_CELLS // CLUSTERED_CELLS)
-    side = cells_per_axis(curator.domain, size=size, epsilon=strength, theta=theta, kinds=kinds)
-    cells = Grid(curator.domain, side)
+    cells = _suited(curator, noise.epsilon, theta=theta, keep_synopsis=keep_synopsis).of(size)
     counted = count_cells(curator, cells, noise)
     lower, upper = curator.domain.corners
     cluster = weighted_kmedian if objective == "k-median" else weighted_kmeans
@@ -174,11 +172,14 @@ def _summed(table: NDArray[np.float64], first: NDArray[np.int64]) -> NDArray[np.
 
 
 def cells_per_axis(domain: Domain, *, size: int, epsilon: float, theta: float = 10.0, kinds: int = 1) -> int:
-    """The side of the paper's grid, (nε/θ)^(2/(2+d)) cells, at least 1 and at most 2^24 cells in all.
+    """The side of the paper's grid for so many rows."""
+    return SuitedGrid(domain, epsilon, theta, kinds).of(size).per_axis
 
-    kinds : how many numbers a cell may need, one for each kind of zone.
-    """
-    d = domain.dimension
-    wanted = max(1.0, size * epsilon / theta) ** (2 / (2 + d))
-    most = int((MOST_CELLS // kinds) ** (1 / d) + 1e-9)
-    return max(1, min(int(wanted + 1e-9), most))
+
+def _suited(curator: Curator, epsilon: Fraction, *, theta: float, keep_synopsis: bool) -> SuitedGrid:
+    """The grid for each number of rows, in which cells are counted with this epsilon."""
+    strength = float(epsilon) / (2 if curator.neighbours is Neighbours.REPLACE_ONE else 1)
+    kinds = 1 if curator.zones is None else curator.zones.kinds
+    if keep_synopsis and curator.zones is not None:  # points of a coreset take much more room than a list of counts
+        kinds = max(kinds, MOST_CELLS // CLUSTERED_CELLS)
+    return SuitedGrid(curator.domain, strength, theta, kinds)

@@ -62,6 +62,16 @@ class Cells:
         return np.ascontiguousarray(self.adds.T)
 
     @cached_property
+    def _norms(self) -> Floats:
+        """The squared norm of each position."""
+        return np.asarray(np.square(self.positions).sum(axis=0))
+
+    @cached_property
+    def heavy(self) -> NDArray[np.intp]:
+        """The cells of positive weight."""
+        return np.flatnonzero(self.weights > 0)
+
+    @cached_property
     def scatter(self) -> float:
         """The sum of absolute weight x squared distance from the mean."""
         if len(self) == 0:
@@ -99,7 +109,7 @@ class Cells:
         label, near, next_near = np.empty(n, dtype=np.intp), np.empty(n), np.empty(n)
         for cells in blocks(n, width=len(centres)):
             x = self.at[:, cells]
-            scores = x.T @ factors.T + np.square(x[:-1]).sum(axis=0)[:, None]
+            scores = x.T @ factors.T + self._norms[cells, None]
             each = np.arange(len(scores))
             label[cells] = first = scores.argmin(axis=1)
             near[cells] = scores[each, first]
@@ -114,7 +124,7 @@ class Cells:
         factors, label = _factors(centres), np.empty(len(self), dtype=np.intp)
         for cells in blocks(len(self), width=len(centres)):
             scores = factors @ self.at[:, cells]
-            scores += np.square(self.positions[:, cells]).sum(axis=0)
+            scores += self._norms[cells]
             label[cells] = _lowest(scores[None])[0]
         return label
 

@@ -200,7 +200,8 @@ def _by_columns(points: Floats, centres: Floats, second: Floats | None = None) -
     """
     labels, best = np.zeros(len(points), dtype=np.intp), np.empty(len(points))
     for rows in blocks(len(points), width=16):
-        x, label, least = np.ascontiguousarray(points[rows].T), labels[rows], best[rows]
+        x, label, least = points[rows].T, labels[rows], best[rows]
+        x = x if x.strides[1] == x.itemsize else np.ascontiguousarray(x)  # long rows, which columns may be already
         squares, gap = np.empty((2, len(least)))
         for i, centre in enumerate(centres):
             squares_from(x, centre, out=squares, gap=gap)

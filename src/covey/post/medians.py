@@ -83,10 +83,9 @@ def onto_cells(cells: Cells, centres: Floats, label: NDArray[np.intp], *, box: B
     """
     k = len(centres)
     far = _distances(cells, centres, label)
-    heavy = np.flatnonzero(cells.weights > 0)
-    least = np.full(k, np.inf)
-    np.minimum.at(least, label[heavy], far[heavy])
-    nearest = heavy[far[heavy] == least[label[heavy]]][::-1]
+    least, own, near = np.full(k, np.inf), label.take(cells.heavy), far.take(cells.heavy)
+    np.minimum.at(least, own, near)
+    nearest = cells.heavy[near == least.take(own)][::-1]
     site = centres.copy()
     site[label[nearest]] = np.clip(cells.positions[:, nearest].T, *box)  # of equals the first, which comes last here
     paid = cells.weights * far, cells.weights * _distances(cells, site, label)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.post.cells import Cells
-from covey.post.distances import Floats, add_up, nearest
+from covey.post.distances import Floats, add_up, squared_lengths, squares_to_nearest
 from covey.post.errors.boxes import CountedBoxes
 from covey.post.kmeans import weighted_kmeans
 from covey.post.starts import plus_plus
@@ -47,8 +47,8 @@ def without_phantoms(
     points, counts, edge = boxes.points[certain], boxes.counts[certain], np.ones(boxes.dimension)
     starts = plus_plus(points, counts, k, starts=2, rng=rng)
     found = weighted_kmeans(points, counts, k=k, lower=-edge, upper=edge, starts=starts, coarse=512, polish=1, swaps=k)
-    cost = found.cost + float(counts @ np.square(boxes.widths[certain]).sum(axis=1)) / 12  # of rows all over a box
-    away = np.square(boxes.points[doubtful] - found.centres[nearest(boxes.points[doubtful], found.centres)]).sum(axis=1)
+    cost = found.cost + float(counts @ squared_lengths(boxes.widths[certain])) / 12  # of rows all over a box
+    away = squares_to_nearest(boxes.points[doubtful], found.centres)
     if certain.sum() < _ENOUGH_CERTAIN * k and _least_missed(points, counts, found.centres) < _NEED * cost / k:
         return some
     far = doubtful[boxes.counts[doubtful] * away > harm * cost / k]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager
-from contextvars import copy_context
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
 from functools import cache
 from itertools import chain, islice
 from typing import TypeVar
@@ -16,14 +16,28 @@ from threadpoolctl import ThreadpoolController
 T = TypeVar("T")
 S = TypeVar("S")
 
+_LIMITED = ContextVar("limited", default=False)  # whether BLAS is kept to one thread already
+
 
 def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def one_blas_thread() -> AbstractContextManager[object]:
-    """A context for many short matrix products: sharing each out among threads costs more than it saves."""
-    return _blas().limit(limits=1, user_api="blas")
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """A context for many short matrix products: sharing each out among threads costs more than it saves.
+
+    Within another one it does nothing: to ask the libraries takes longer than many a step does.
+    """
+    if _LIMITED.get():
+        yield
+        return
+    before = _LIMITED.set(True)
+    try:
+        with _blas().limit(limits=1, user_api="blas"):
+            yield
+    finally:
+        _LIMITED.reset(before)
 
 
 @cache

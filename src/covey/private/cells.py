@@ -14,7 +14,7 @@ from covey.private.engines.base import Sealed
 from covey.queries.base import KeyedQuery, Query
 from covey.queries.blocks import BlockCentres
 from covey.queries.counts import InsideOutside
-from covey.queries.grid import MOST_CELLS, Grid
+from covey.queries.grid import MOST_CELLS, Grid, SuitedGrid
 from covey.queries.projection import Projection
 from covey.queries.tree import Nodes, Tree
 from covey.queries.voronoi import exact_scores
@@ -100,7 +100,7 @@ class CellEngine(Sealed):
         block = (source.words(count, np.uint64) % np.uint64(query.blocks)).astype(np.int64)
         return query.outputs(rows, block, source.words(count, np.uint64))
 
-    def expect(self, tree: Tree) -> None:
+    def expect(self, what: Tree | SuitedGrid) -> None:
         """Cells are at hand: they are counted when they are asked for."""
 
     def remember(self, tree: Tree, leaves: Nodes, counts: Integers) -> None:

@@ -30,7 +30,7 @@ from covey.queries.base import KeyedQuery, Query, WholeQuery
 from covey.queries.blocks import BlockCentres
 from covey.queries.counts import Count
 from covey.queries.cover import Cover
-from covey.queries.grid import Grid
+from covey.queries.grid import Grid, SuitedGrid
 from covey.queries.projection import Projection
 from covey.queries.tree import Nodes, Tree
 
@@ -150,10 +150,11 @@ class Curator(Sealed):
         outputs = self._engine.block_outputs(query, self._source)
         return mechanism.average(outputs, self.domain.limit, self._source)
 
-    def expect(self, tree: Tree) -> None:
-        """Say which tree will probably be grown, so that files are read less often. It tells nothing."""
-        self._same_domain(tree.domain)
-        self._engine.expect(tree)
+    def expect(self, what: Tree | SuitedGrid) -> None:
+        """Say which tree will probably be grown, or which grid's cells be counted, whatever the number of rows, so that
+        files are read less often. It tells nothing."""
+        self._same_domain(what.domain)
+        self._engine.expect(what)
 
     def grow(self, tree: Tree, mechanism: Grows) -> Nodes:
         """The leaves of a tree whose nodes split by noisy decisions: one event however deep. Proof: noise/tree.md."""

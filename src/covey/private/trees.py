@@ -22,6 +22,7 @@ from covey.public import Neighbours
 from covey.queries.tree import MOST_NODES, Nodes, Tree, TreeNodes
 
 SORTED_ROWS = 2**23  # in memory, whose keys below nodes that still split are sorted
+LISTED = 2**22 + 1  # nodes that are looked up in a list of all of them; of more, those that have rows are searched
 
 Integers = NDArray[np.int64]
 
@@ -60,22 +61,29 @@ def grow(engine: Engine, tree: Tree, mechanism: Grows, *, neighbours: Neighbours
     leaves.append((depth, nodes, known if len(nodes) else nodes))
     depths = np.concatenate([np.full(len(keys), depth, dtype=np.int64) for depth, keys, _ in leaves])
     keys = np.concatenate([keys for _, keys, _ in leaves])
-    found, grown = [rows for _, _, rows in leaves if rows is not None], tree.in_order(depths, keys)
+    found, order = [rows for _, _, rows in leaves if rows is not None], tree.order(depths, keys)
+    grown = Nodes(depths[order], keys[order])
     if len(found) == len(leaves):
-        engine.remember(tree, grown, np.concatenate(found)[tree.order(depths, keys)])
+        engine.remember(tree, grown, np.concatenate(found)[order])
     return grown
 
 
 class _Table(Sealed):
-    """Rows by node, exact: ascending keys, and how many rows come before each (None: every row has its own key)."""
+    """Rows by node, exact: ascending keys (None: all), and how many rows come before each (None: a key is a row)."""
 
-    def __init__(self, keys: Integers | None = None, before: Integers | None = None, *, bottom: int = -1) -> None:
-        self._keys = np.empty(0, dtype=np.int64) if keys is None else keys
-        self._before = before
+    def __init__(self, keys: Integers | None = None, counts: Integers | None = None, *, bottom: int = -1) -> None:
+        self._keys = keys
+        self._before: Integers | None = None
+        if counts is not None:
+            self._before = np.zeros(len(counts) + 1, dtype=np.int64)
+            np.cumsum(counts, out=self._before[1:])
         self.bottom = bottom  # the depth of the nodes that are counted
 
     def rows(self, local: Integers, *, shift: int) -> Integers:
         """The rows of nodes, each of which covers a range of 2^shift keys."""
+        if self._keys is None:
+            assert self._before is not None
+            return self._before.take((local + 1) << shift) - self._before.take(local << shift)
         first = np.searchsorted(self._keys, local << shift)
         alone, beyond = np.ones(len(local), dtype=np.bool_), np.empty_like(first)
         np.not_equal(local[1:], local[:-1] + 1, out=alone[:-1])
@@ -97,5 +105,6 @@ def _count(engine: Engine, tree: Tree, nodes: Integers, depth: int, left: int) -
         return _Table(engine.sorted_keys(query), bottom=depth + query.levels)
     known = engine.first_nodes(tree) if depth == 0 and isinstance(engine, RowEngine) else None
     query = known or TreeNodes.under(tree, nodes=nodes, depth=depth, most=at_once)
-    keys, counts = engine.totals_by_key(query)
-    return _Table(keys, np.concatenate([[0], np.cumsum(counts)]), bottom=depth + query.levels)
+    listed = engine.list_by_key(query) if isinstance(engine, RowEngine) and query.size <= LISTED else None
+    keys, counts = (None, listed) if listed is not None else engine.totals_by_key(query)
+    return _Table(keys, counts, bottom=depth + query.levels)

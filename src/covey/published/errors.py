@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.post.distances import Floats, Objective
+from covey.post.distances import Floats, Objective, squares_to_nearest
 from covey.post.errors.boxes import CountedBoxes
 from covey.post.errors.costs import TOWARDS, Cost, Paid, intervals, squares_in_boxes, squares_paid
 from covey.post.errors.doubt import doubtful
@@ -137,19 +137,21 @@ def from_boxes(
     """
     many = len(boxes.counts) > _MANY
 
-    def counted() -> tuple[Sizes, NDArray[np.bool_], tuple[Floats, Floats]]:
+    def counted() -> tuple[Sizes, NDArray[np.bool_], Paid]:
         near = boxes.near(centres)
         sizes = cluster_sizes(boxes, centres, near)
-        return sizes, doubtful(boxes, centres, sizes, near.label), squares_in_boxes(boxes, centres, near)
+        known = squares_in_boxes(boxes, centres, near)
+        return sizes, doubtful(boxes, centres, sizes, near.label), squares_paid(boxes, None, centres, known)
 
-    def placed() -> Places:
-        return likely_places(boxes, fit_mixture(boxes, centres) if mixture is None else mixture)
+    def placed() -> tuple[Places, Floats]:
+        found = likely_places(boxes, fit_mixture(boxes, centres) if mixture is None else mixture)
+        return found, squares_to_nearest(found.points, centres)
 
     def told(paid: Paid) -> tuple[Cost, Cost]:
         return intervals(boxes, places, paid, len(centres), towards=TOWARDS)
 
-    (sizes, in_doubt, known), places = side_by_side(counted, placed, worth=many)
-    squares = squares_paid(boxes, places, centres, known)
+    (sizes, in_doubt, squares), (places, at_places) = side_by_side(counted, placed, worth=many)
+    squares = squares._replace(places=at_places)
     both = side_by_side(lambda: told(squares), lambda: told(squares.roots()), worth=many)
     found = dict(zip(OBJECTIVES, both, strict=True))
     costs = {name: tuple(cost[:3]) for name, (cost, _) in found.items() if cost.why is None}

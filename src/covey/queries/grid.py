@@ -68,6 +68,25 @@ class Grid:
 
 
 @dataclass(frozen=True)
+class SuitedGrid:
+    """The paper's grid for whatever number of rows: (nε/θ)^(2d/(2+d)) cells, at least 1 and at most 2^24 in all.
+
+    kinds : how many numbers a cell may need, one for each kind of zone.
+    """
+
+    domain: Domain
+    epsilon: float
+    theta: float = 10.0
+    kinds: int = 1
+
+    def of(self, rows: int) -> Grid:
+        d = self.domain.dimension
+        wanted = max(1.0, rows * self.epsilon / self.theta) ** (2 / (2 + d))
+        most = int((MOST_CELLS // self.kinds) ** (1 / d) + 1e-9)
+        return Grid(self.domain, max(1, min(int(wanted + 1e-9), most)))
+
+
+@dataclass(frozen=True)
 class OnGrid:
     """What is asked of the rows in the cells of a grid: a number for each cell, unless a query says otherwise."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from covey.queries.counts import one_unit
 MOST_KEY_BITS = 62
 MOST_NODES = 2**18  # of a level: if the next one would be wider, a tree stops growing
 PREFIX_BITS = 18  # of a key, at most: rows are told apart by a table of prefixes first
+PLACE_BITS = 20  # the same where the table says which of some nodes a prefix is
 WANTED_BITS = 22  # the same where the table only says whether a prefix is wanted
 _PIECE_BITS = 13  # of an axis' cell: its bits are spread over a key by tables of this size
 
@@ -101,8 +102,9 @@ class Tree:
         return Nodes(depths[order], keys[order])
 
     def order(self, depths: Integers, keys: Integers) -> Integers:
-        """What sorts nodes by the first place that each covers."""
-        return np.lexsort((depths, keys << (self.deepest - depths) * self.axes_per_split))
+        """What sorts nodes by the first place that each covers, and of the same by depth."""
+        first = keys << (self.deepest - depths) * self.axes_per_split
+        return np.arange(len(first)) if (first[1:] > first[:-1]).all() else np.lexsort((depths, first))
 
     def starts(self, nodes: Nodes, depth: int) -> Integers:
         """The first key that each node covers at a depth none of them exceeds."""
@@ -115,9 +117,10 @@ class Tree:
         halved = np.cumsum(axes == np.arange(d)[:, None], axis=1)[:, self.axes_per_split - 1 :: self.axes_per_split]
         halved = np.concatenate([np.zeros((d, 1), dtype=np.int64), halved], axis=1)  # axes x depths: how often
         cell = np.zeros((d, len(nodes)), dtype=np.int64)  # the first that a node covers, of the deepest ones
-        for place, axis in enumerate(axes.tolist()):
-            cell[axis] <<= 1
-            cell[axis] |= keys >> (len(axes) - 1 - place) & 1
+        for low, tables in _gathered(self.axes(deepest), d):
+            piece = keys >> low & len(tables[0]) - 1
+            for own, table in zip(cell, tables, strict=True):
+                own += table.take(piece)
         beyond = cell + (1 << halved[:, -1:] - halved.take(nodes.depths, axis=1))
         parts, span, edge = 1 << halved[:, -1:], 2 * self.domain.limit + 1, self.domain.limit + 0.5
         return (cell / parts * span - edge).T, (beyond / parts * span - edge).T  # powers of two divide exactly
@@ -157,12 +160,16 @@ class TreeLeaves:
         if not np.array_equal(np.append(self._starts, border), np.insert(ends, 0, 0)):
             raise ParameterError("leaves", "must cover the domain without overlap")
         self._top = min(self._depth, _prefix(tree, len(self.leaves)))
-        shift = (self._depth - self._top) * tree.axes_per_split
-        prefix = np.arange(1 << self._top * tree.axes_per_split, dtype=np.int64)
-        leaf = np.searchsorted(self._starts, prefix << shift, side="right") - 1
-        self._leaf = np.where(ends[leaf] >= (prefix + 1) << shift, leaf, -1).astype(
-            np.int32
-        )  # -1: several leaves share the prefix
+
+    @cached_property
+    def _leaf(self) -> NDArray[np.int32]:
+        """The leaf of each prefix of a key; -1 where several share it. Needed only if rows are passed over."""
+        bits = self.tree.axes_per_split
+        shift = (self._depth - self._top) * bits
+        prefix = np.arange(1 << self._top * bits, dtype=np.int64) << shift
+        leaf = np.searchsorted(self._starts, prefix, side="right") - 1
+        ends = np.append(self._starts[1:], 1 << self._depth * bits)
+        return np.where(ends[leaf] >= prefix + (1 << shift), leaf, -1).astype(np.int32)
 
     @property
     def domain(self) -> Domain:
@@ -208,9 +215,17 @@ class TreeNodes:
 
     def __init__(self, tree: Tree, *, nodes: Integers, depth: int, levels: int) -> None:
         self.tree, self.nodes, self.depth, self.levels = tree, nodes, depth, levels
-        self._top = min(depth, WANTED_BITS // tree.axes_per_split)
-        self._wanted = np.zeros(1 << self._top * tree.axes_per_split, dtype=np.bool_)
-        self._wanted[nodes >> (depth - self._top) * tree.axes_per_split] = True
+        bits = tree.axes_per_split
+        parents = nodes[:: tree.fan_out] >> bits
+        whole = (parents << bits)[:, None] + np.arange(tree.fan_out)
+        self._parent: NDArray[np.int32] | None = None  # the number of each prefix among them; -1: none of them
+        if depth > 0 and (depth - 1) * bits <= PLACE_BITS and np.array_equal(whole.ravel(), nodes):
+            self._parent = np.full(1 << (depth - 1) * bits, -1, dtype=np.int32)
+            self._parent[parents] = np.arange(len(parents))
+            return
+        self._top = min(depth, WANTED_BITS // bits)
+        self._wanted = np.zeros(1 << self._top * bits, dtype=np.bool_)
+        self._wanted[nodes >> (depth - self._top) * bits] = True
 
     @classmethod
     def under(cls, tree: Tree, *, nodes: Integers, depth: int, most: int | None) -> TreeNodes:
@@ -245,13 +260,29 @@ class TreeNodes:
         if self.depth == 0:  # the root: every row is below it
             return self.tree.keys(rows, self.levels)
         found = np.full(rows.shape[1], self.size - 1, dtype=np.int64)
-        perhaps = np.flatnonzero(self._wanted.take(self.tree.keys(rows, self._top)))
-        below = self.levels * self.tree.axes_per_split
-        keys = self.tree.keys(rows[:, perhaps], self.depth + self.levels)
-        place = np.searchsorted(self.nodes, keys >> below)
-        inside = np.flatnonzero(self.nodes.take(place, mode="clip") == keys >> below)
-        found[perhaps[inside]] = (place[inside] << below) + (keys[inside] & (1 << below) - 1)
+        which, keys = self.below(rows)
+        found[which] = keys
         return found
+
+    def below(self, rows: Rows) -> tuple[Integers, Integers]:
+        """Which rows are below the nodes, and their keys.
+
+        Where the nodes are all children of some parents, as in a tree that grows, a table says which parent it is.
+        """
+        if self.depth == 0:
+            return np.arange(rows.shape[1]), self.tree.keys(rows, self.levels)
+        bits = self.levels * self.tree.axes_per_split
+        if self._parent is not None:
+            parent = self._parent.take(self.tree.keys(rows, self.depth - 1))
+            perhaps = np.flatnonzero(parent >= 0)
+            keys = self.tree.keys(rows.take(perhaps, axis=1), self.depth + self.levels)
+            bits += self.tree.axes_per_split
+            return perhaps, (parent.take(perhaps).astype(np.int64) << bits) + (keys & (1 << bits) - 1)
+        perhaps = np.flatnonzero(self._wanted.take(self.tree.keys(rows, self._top)))
+        keys = self.tree.keys(rows.take(perhaps, axis=1), self.depth + self.levels)
+        place = np.searchsorted(self.nodes, keys >> bits)
+        inside = np.flatnonzero(self.nodes.take(place, mode="clip") == keys >> bits)
+        return perhaps[inside], (place[inside] << bits) + (keys[inside] & (1 << bits) - 1)
 
 
 def _prefix(tree: Tree, nodes: int) -> int:
@@ -290,3 +321,18 @@ def _spread(axes: tuple[int, ...], dimension: int) -> list[tuple[int, list[tuple
             pieces.append((low, table))
         spread.append((len(weights), pieces))
     return spread
+
+
+@lru_cache(maxsize=64)
+def _gathered(axes: tuple[int, ...], dimension: int) -> list[tuple[int, list[Integers]]]:
+    """The way back: for each piece of a key how many lower bits to skip, and for each axis a table of what the piece
+    adds to the cell."""
+    found, used = [], np.zeros(dimension, dtype=np.int64)
+    for low in range(0, len(axes), _PIECE_BITS):
+        tables = np.zeros((dimension, 1), dtype=np.int64)
+        for axis in axes[::-1][low : low + _PIECE_BITS]:
+            more = (np.arange(dimension) == axis) << used[axis]
+            tables = np.concatenate([tables, tables + more[:, None]], axis=1)
+            used[axis] += 1
+        found.append((low, list(tables)))
+    return found

@@ -20,7 +20,7 @@ from covey.private.tables.frames import open_table
 from covey.private.trees import grow
 from covey.public import Neighbours, resolve_bounds
 from covey.queries.counts import CellCounts, Count, InsideOutside
-from covey.queries.grid import Grid
+from covey.queries.grid import Grid, SuitedGrid
 from covey.queries.projection import Projection
 from covey.queries.tree import Nodes, Tree, TreeLeaves, TreeNodes
 
@@ -192,3 +192,41 @@ def test_remembered_leaves_are_those_of_the_same_tree_on_the_same_rows(streamed,
     projection = Projection([[0, 1], [1, 0]], [0, 0], half, DOMAIN)
     for narrower in (grown.projected(projection), *grown.split(2, SeededSource(1))):
         assert narrower._leaves is None
+
+
+@pytest.mark.parametrize("most", [0, 100, 10**6])
+@pytest.mark.parametrize("noisy", [160, 161, 400])
+def test_the_first_reading_counts_the_cells_that_the_number_of_rows_asks_for(most, noisy, tmp_path, monkeypatch):
+    """The grid of another number is counted in a second reading; the counts are the same either way."""
+    monkeypatch.setattr(streaming, "KEPT_VALUES", most)
+    rows = np.random.default_rng(1).uniform(-1, 1, (2, 8, 20))
+    for i in range(8):
+        pq.write_table(pa.table({"x": rows[0, i], "y": rows[1, i]}), tmp_path / f"{i}.parquet")
+    suited = SuitedGrid(DOMAIN, epsilon=10.0)
+    same = suited.of(noisy) == suited.of(160)
+    assert same == (noisy < 400)
+    engine = StreamEngine(open_table(tmp_path), DOMAIN)
+    engine.expect(suited)
+    passes = []
+    monkeypatch.setattr(engine, "_units", lambda: passes.append(1) or StreamEngine._units(engine))
+    assert engine.total(InsideOutside(DOMAIN)).tolist() == [160, 0]
+    query = CellCounts(suited.of(noisy))
+    truth = MemoryEngine(open_table(tmp_path), DOMAIN).total(query)
+    places = np.clip(((rows.reshape(2, -1) + 1) / 2 * query.grid.per_axis).astype(int), 0, query.grid.per_axis - 1)
+    assert truth.tolist() == np.bincount(places[0] * query.grid.per_axis + places[1], minlength=query.size).tolist()
+    for _ in range(2):
+        found = engine.total(query)
+        assert found.tolist() == truth.tolist()
+        found += 1  # the next answer is not touched
+    assert len(passes) == (3 if most == 10**6 or not same else 1)
+
+
+def test_a_table_that_does_not_tell_how_many_rows_it_has_counts_cells_when_asked(tmp_path, monkeypatch):
+    monkeypatch.setattr(streaming, "KEPT_VALUES", 0)
+    (tmp_path / "rows.csv").write_text("x,y\n" + "0.5,0.5\n" * 50)
+    table = open_table(tmp_path / "rows.csv")
+    assert table.rows_told() is None
+    engine = StreamEngine(table, DOMAIN)
+    engine.expect(SuitedGrid(DOMAIN, epsilon=10.0))
+    assert engine.total(InsideOutside(DOMAIN)).tolist() == [50, 0]
+    assert engine.total(CELLS).sum() == 50

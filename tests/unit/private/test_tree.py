@@ -100,9 +100,9 @@ class Passes(StreamEngine):
         super().__init__(ArrayTable(rows), domain)
         self._kept, self.passes, self.nodes_at_once = None, 0, nodes_at_once
 
-    def totals_by_key(self, query):
+    def list_by_key(self, query):
         self.passes += 1
-        return super().totals_by_key(query)
+        return super().list_by_key(query)
 
 
 def grown(rows, tree, mechanism, *, neighbours=ADD, seed=0, engine=None):
@@ -192,6 +192,23 @@ def test_the_root_is_the_cube():
     lower, upper = tree.boxes(tree.in_order(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)))
     assert (lower == -tree.domain.limit - 0.5).all()
     assert (upper == tree.domain.limit + 0.5).all()
+
+
+@pytest.mark.parametrize(("d", "g"), [(1, 1), (2, 2), (3, 2), (3, 3), (5, 4)])
+def test_boxes_are_those_of_plain_fractions(d, g):
+    tree = Tree(box(d), widths=tuple(range(1, d + 1)), axes_per_split=g)
+    rng, span = np.random.default_rng(d), 2 * tree.domain.limit + 1
+    depths = np.concatenate([[0, 1, tree.deepest], rng.integers(0, tree.deepest + 1, 20)])
+    keys = np.array([int(rng.integers(0, 1 << depth * g)) for depth in depths.tolist()], dtype=np.int64)
+    nodes = Nodes(depths, keys)
+    lower, upper = tree.boxes(nodes)
+    for depth, key, low, high in zip(depths.tolist(), keys.tolist(), lower, upper, strict=True):
+        start, width = [Fraction(-span, 2)] * d, [Fraction(span)] * d
+        for place, axis in enumerate(axis for split in plain_axes(tree)[:depth] for axis in split):
+            width[axis] /= 2
+            start[axis] += width[axis] * (key >> (depth * g - 1 - place) & 1)
+        assert low.tolist() == [float(each) for each in start]
+        assert high.tolist() == [float(each + size) for each, size in zip(start, width, strict=True)]
 
 
 # --- counts of leaves -------------------------------------------------------------------------------------------------
@@ -299,14 +316,21 @@ def test_many_rows_in_memory_give_the_same_tree_from_lists_and_what_is_left_sort
     assert [query.depth > 0 for query in asked] == ([True] if sorted_below > 0 else [])
 
 
-def test_nodes_below_given_ones_and_the_rest():
+@pytest.mark.parametrize("nodes", [[1, 6], [0], [2, 3, 6, 7], list(range(8)), [2, 3, 6], [1, 2]])
+@pytest.mark.parametrize("place_bits", [0, 20])
+def test_nodes_below_given_ones_and_the_rest(nodes, place_bits, monkeypatch):
+    """Whole families of children are found by their parents, others one by one."""
+    monkeypatch.setattr("covey.queries.tree.PLACE_BITS", place_bits)
     tree = Tree(box(1))
     rows = np.linspace(-tree.domain.limit, tree.domain.limit, 64).astype(np.int32)[None]
-    query = TreeNodes(tree, nodes=np.array([1, 6]), depth=3, levels=2)
+    query = TreeNodes(tree, nodes=np.array(nodes), depth=3, levels=2)
     deep = tree.keys(rows, 5)
-    expected = [4 * (0 if key >> 2 == 1 else 1) + key % 4 if key >> 2 in (1, 6) else 8 for key in deep.tolist()]
-    assert query.size == 9
-    assert sorted(query.keys(rows).tolist()) == sorted(expected)
+    size = 4 * len(nodes) + 1
+    expected = [4 * nodes.index(key >> 2) + key % 4 if key >> 2 in nodes else size - 1 for key in deep.tolist()]
+    assert query.size == size
+    assert query.keys(rows).tolist() == expected
+    assert [query.keys(rows)[i] for i in query.below(rows)[0]] == query.below(rows)[1].tolist()
+    assert len(query.below(rows)[0]) == sum(key < size - 1 for key in expected)
     assert query.sensitivity(ADD).l1 == 1
 
 

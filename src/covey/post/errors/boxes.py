@@ -25,6 +25,8 @@ def cropped(points: Floats, widths: Floats, edge: Floats) -> tuple[Floats, Float
 
     Of one that lies beyond altogether, a sliver at the edge is left: it stands for no rows, but keeps its number.
     """
+    if (edge == edge.max()).all():
+        return points, widths
     most = edge - _SLIVER * widths
     low = np.clip(points - widths / 2, -edge, most)
     high = np.clip(points + widths / 2, -most, edge)
@@ -85,11 +87,18 @@ class CountedBoxes:
 
         Rows outside the bounds are put on the edge of the domain: there all rows of a box may be on one of its sides.
         """
-        found = np.empty(self.points.shape)
-        for side, middle, width in zip(found.T, self.points.T, self.widths.T, strict=True):
+        found = np.empty(self.points.shape[::-1])
+        for side, middle, width in zip(found, self.points.T, self.widths.T, strict=True):
             low, high, near = middle - width / 2, middle + width / 2, 1e-6 * width
-            side[:] = 1.0 * (high >= high.max() - near) - (low <= low.min() + near)
-        return found
+            np.subtract(high >= high.max() - near, low <= low.min() + near, out=side, dtype=np.float64)
+        return found.T
+
+    @cached_property
+    def at_edge(self) -> NDArray[np.intp]:
+        """Of the boxes at the domain's edge, those that exceed their thresholds: in others, wide and far away, rows
+        would be noise."""
+        above = np.flatnonzero(self.counts > self.thresholds)
+        return above[np.logical_or.reduce([side.take(above) != 0 for side in self.sides.T])]
 
     def within(self, edge: Floats) -> CountedBoxes:
         """The same boxes as far as they lie between -edge and edge, where all rows are."""

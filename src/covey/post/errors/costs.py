@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.post.distances import Floats, Objective, add_up, squares_to_nearest
+from covey.post.distances import Floats, Objective, add_up, squared_lengths, squares_to_nearest
 from covey.post.errors.boxes import CountedBoxes, Near, chunks, spots
 from covey.post.errors.mixture import Places
 from covey.post.errors.quantiles import LEVEL, deviations
@@ -54,10 +54,13 @@ class Paid(NamedTuple):
     sides: Floats  # axes x 2 x boxes: on the upper and lower sides of boxes, where rows are known to be rounded
 
     @classmethod
-    def of(cls, boxes: CountedBoxes, places: Places, pay: Pay, known: tuple[Floats, Floats] | None = None) -> Paid:
-        """Each point is asked for once. known : `middles` and `spots`, if they are."""
+    def of(
+        cls, boxes: CountedBoxes, places: Places | None, pay: Pay, known: tuple[Floats, Floats] | None = None
+    ) -> Paid:
+        """Each point is asked for once. places : None if they are found meanwhile. known : `middles` and `spots`, if
+        they are."""
         within, d = spots(boxes.dimension, len(boxes.counts)), boxes.dimension
-        which = _at_the_edge(boxes)
+        which = boxes.at_edge
         side, some = boxes.sides[which, None, :], boxes.some(which)
         points = some.points[:, None, :] + some.widths[:, None, :] * np.where(side != 0, side / 2, within)
         edge = pay(points.reshape(-1, d)).reshape(len(which), len(within))
@@ -65,7 +68,7 @@ class Paid(NamedTuple):
         steps = np.multiply.outer([0.5, -0.5], some.widths)[None] * np.eye(d)[:, None, None, :]
         sides = pay((some.points + steps).reshape(-1, d)).reshape(d, 2, -1)
         middles, even = (pay(boxes.points), _evenly(boxes, within, pay)) if known is None else known
-        return cls(middles, pay(places.points), even, edge, sides)
+        return cls(middles, np.empty(0) if places is None else pay(places.points), even, edge, sides)
 
     def roots(self) -> Paid:
         """Of squares, the distances."""
@@ -83,7 +86,7 @@ def _evenly(boxes: CountedBoxes, within: Floats, pay: Pay) -> Floats:
 
 
 def squares_paid(
-    boxes: CountedBoxes, places: Places, centres: Floats, known: tuple[Floats, Floats] | None = None
+    boxes: CountedBoxes, places: Places | None, centres: Floats, known: tuple[Floats, Floats] | None = None
 ) -> Paid:
     """The squares of distances, which every objective is told from. known : `squares_in_boxes`, if they are."""
     known = squares_in_boxes(boxes, centres, boxes.near(centres)) if known is None else known
@@ -222,10 +225,11 @@ def _too_few(boxes: CountedBoxes, k: int) -> bool:
 
 def inside_matters(boxes: CountedBoxes, centres: Floats) -> bool:
     """Whether where rows are inside their boxes may change the cost by more than optima differ anyway."""
-    kept = boxes.some(boxes.stands)
-    inside = np.square(kept.widths).sum(axis=1) / 12
-    paid = inside + what_is_paid(kept.points, centres, "k-means")
-    return float(np.maximum(kept.counts, 0.0) @ (inside - LEAST_EXCESS * paid)) > 0
+    kept = np.flatnonzero(boxes.stands)
+    points, widths = (np.stack([along.take(kept) for along in each.T]).T for each in (boxes.points, boxes.widths))
+    inside = squared_lengths(widths) / 12
+    paid = inside + what_is_paid(points, centres, "k-means")
+    return float(np.maximum(boxes.counts.take(kept), 0.0) @ (inside - LEAST_EXCESS * paid)) > 0
 
 
 def what_is_paid(points: Floats, centres: Floats, objective: Objective) -> Floats:
@@ -254,11 +258,5 @@ def _rounded(boxes: CountedBoxes) -> tuple[float, NDArray[np.intp]]:
 
 def _on_the_edge(boxes: CountedBoxes, paid: Floats, edge: Floats) -> float:
     """What rows would pay more if all of those in boxes at the domain's edge sat on it, spread evenly along it."""
-    which = _at_the_edge(boxes)
+    which = boxes.at_edge
     return float((boxes.counts[which] - boxes.thresholds[which]) @ (edge.mean(axis=1) - paid[which]))
-
-
-def _at_the_edge(boxes: CountedBoxes) -> NDArray[np.intp]:
-    """Of the boxes there, those that exceed their thresholds: in others, wide and far away, rows would be noise."""
-    above = np.flatnonzero(boxes.counts > boxes.thresholds)
-    return above[boxes.sides[above].any(axis=1)]

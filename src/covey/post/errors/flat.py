@@ -8,6 +8,7 @@ import numpy as np
 
 from covey.post.distances import Floats, nearest
 from covey.post.errors.sizes import FEWEST, Sizes
+from covey.post.threads import in_order
 
 _PLACES = 24  # in a box, where its rows are looked for
 _VALUES = 2**22  # coordinates and distances of places that are held at once
@@ -32,21 +33,26 @@ class FlatBoxes:
         parts = ("points", "widths", "counts", "variances")
         return replace(self, **{part: getattr(self, part)[which] for part in parts})
 
-    def rows(self, rng: np.random.Generator, centres: Floats | None) -> Floats:
+    def drawn(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """The random numbers behind `rows`."""
+        m, q = self.points.shape
+        return rng.random((m, _PLACES, q)), rng.normal(size=(m * _PLACES, len(self.middle)))
+
+    def rows(self, drawn: tuple[Floats, Floats], centres: Floats | None) -> Floats:
         """Some places of the rows of each box in all columns: m·24 x d.
 
         Beside the subspace rows lie where the centre is that is nearest within it, or about the middle for None; and
         about that evenly in all directions.
         """
-        m, q = self.points.shape
-        spot = self.points[:, None] + _NARROWER * self.widths[:, None] * (rng.random((m, _PLACES, q)) - 0.5)
+        q, (even, normal) = self.points.shape[1], drawn
+        spot = self.points[:, None] + _NARROWER * self.widths[:, None] * (even - 0.5)
         spot = spot.reshape(-1, q)
         rows = self.middle + spot @ self.axes.T
         if centres is not None:
             own = centres - self.middle
             rows += self._beside(own)[nearest(spot, own @ self.axes)]
         d = len(self.middle)
-        noise = rng.normal(size=rows.shape) * np.sqrt(self.outside / max(d - q, 1))
+        noise = normal * np.sqrt(self.outside / max(d - q, 1))
         return np.asarray(rows + self._beside(noise))
 
     def _beside(self, rows: Floats) -> Floats:
@@ -60,8 +66,14 @@ def flat_sizes(boxes: FlatBoxes, centres: Floats, *, rng: np.random.Generator) -
     Where rows are beside the subspace is not known: near the centre of their cluster, or about the middle. The first is
     taken, and the difference between both is part of the error; and so is a few kept rows' (post/zones.md).
     """
-    sizes, noise, uneven, fourth = _assigned(boxes, centres, rng, beside=centres)
-    other = _assigned(boxes, centres, rng, beside=None)[0]
+    step = max(1, _VALUES // (_PLACES * (len(boxes.middle) + len(centres))))  # all at once would fill the memory
+    parts = [boxes.some(slice(start, start + step)) for start in range(0, len(boxes.counts), step)]
+    work = ((some, some.drawn(rng), beside) for beside in (centres, None) for some in parts)
+    assigned = ((lambda each=each: _assigned(*each, centres=centres)) for each in work)  # drawn in order
+    found = in_order(lambda sums: sums(), assigned) if len(parts) == 1 else [sums() for sums in assigned]
+    (sizes, noise, uneven, fourth), (other, *_) = (
+        sum(some, np.zeros((4, len(centres)))) for some in (found[: len(parts)], found[len(parts) :])
+    )
     uneven = np.maximum(uneven, 0.0) + np.square(sizes - other)  # at worst all rows of a box on one side
     uneven += 0.0 if boxes.coins is None else FEWEST * np.square(boxes.coins.max())
     squares = np.square(noise + uneven)
@@ -69,18 +81,10 @@ def flat_sizes(boxes: FlatBoxes, centres: Floats, *, rng: np.random.Generator) -
     return Sizes(sizes, noise, uneven, draws, boxes.scale)
 
 
-def _assigned(boxes: FlatBoxes, centres: Floats, rng: np.random.Generator, *, beside: Floats | None) -> Floats:
-    """Sizes, their noise, how uneven they may be, and fourth moments: 4 x k. In parts: of all boxes at once, places in
-    all columns would fill the memory."""
-    k, sums = len(centres), np.zeros((4, len(centres)))
-    step = max(1, _VALUES // (_PLACES * (len(boxes.middle) + k)))
-    for start in range(0, len(boxes.counts), step):
-        some = boxes.some(slice(start, start + step))
-        m = len(some.counts)
-        pairs = np.repeat(np.arange(m), _PLACES) * k + nearest(some.rows(rng, beside), centres)
-        share = np.bincount(pairs, minlength=m * k).reshape(m, k) / _PLACES
-        sums[0] += share.T @ some.counts
-        sums[1] += (share**2).T @ some.variances
-        sums[2] += (share * (1 - share)).T @ (some.counts**2 - some.variances)
-        sums[3] += (share**4).T @ some.variances**2
-    return sums
+def _assigned(boxes: FlatBoxes, drawn: tuple[Floats, Floats], beside: Floats | None, *, centres: Floats) -> Floats:
+    """Sizes, their noise, how uneven they may be, and fourth moments: 4 x k."""
+    m, k = len(boxes.counts), len(centres)
+    pairs = np.repeat(np.arange(m), _PLACES) * k + nearest(boxes.rows(drawn, beside), centres)
+    share = np.bincount(pairs, minlength=m * k).reshape(m, k) / _PLACES
+    noise, uneven = (share**2).T @ boxes.variances, (share * (1 - share)).T @ (boxes.counts**2 - boxes.variances)
+    return np.stack([share.T @ boxes.counts, noise, uneven, (share**4).T @ boxes.variances**2])

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from covey.post.distances import Floats, add_up, add_up_each, blocks, nearest
+from covey.post.distances import Floats, add_up, add_up_each, blocks, nearest, nearest_with_squares
 from covey.post.errors.boxes import CountedBoxes, chunks
 from covey.post.random import public_rng
 from covey.post.threads import in_order
@@ -234,7 +234,7 @@ def likely_places(boxes: CountedBoxes, mixture: Mixture) -> Places:
     """
     if len(boxes.counts) <= 2 * MOST_BOXES:
         return _several_places(boxes, mixture)
-    own = nearest(boxes.points, mixture.means)
+    own, _ = nearest_with_squares(boxes.points, mixture.means)
     each_axis = zip(boxes.widths.T, mixture.deviations.T, strict=True)
     small = np.logical_and.reduce([width <= _SMALL * deviation.take(own) for width, deviation in each_axis])
     one, rest = np.flatnonzero(small), np.flatnonzero(~small)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from covey.noise.source import Source
 from covey.queries.base import KeyedQuery, Query, WholeQuery
 from covey.queries.blocks import BlockCentres
-from covey.queries.grid import Grid
+from covey.queries.grid import Grid, SuitedGrid
 from covey.queries.projection import Projection
 from covey.queries.tree import Nodes, Tree
 
@@ -45,8 +45,9 @@ class Engine(Protocol):
         """The query's answer for each of its blocks; every row draws its block from `source`, by coins of its own."""
         ...
 
-    def expect(self, tree: Tree) -> None:
-        """A tree that will probably be grown: the engine may count for it in another pass, or ignore it."""
+    def expect(self, what: Tree | SuitedGrid) -> None:
+        """A tree that will probably be grown, or a grid whose cells will be counted for about all the rows: the engine
+        may count for it in another pass, or ignore it."""
         ...
 
     def remember(self, tree: Tree, leaves: Nodes, counts: NDArray[np.int64]) -> None:

@@ -26,7 +26,7 @@ from covey.public import Domain
 from covey.queries.base import KeyedQuery, Query, Rows
 from covey.queries.blocks import BlockCentres
 from covey.queries.counts import Count, InsideOutside, OccupiedCells
-from covey.queries.grid import MOST_CELLS, Grid
+from covey.queries.grid import MOST_CELLS, Grid, SuitedGrid
 from covey.queries.projection import Projection
 from covey.queries.tree import MOST_NODES, Nodes, Tree, TreeLeaves, TreeNodes
 
@@ -75,7 +75,7 @@ class RowEngine(Sealed, ABC):
 
         return self._add_up(query.size, add)
 
-    def expect(self, tree: Tree) -> None:
+    def expect(self, what: Tree | SuitedGrid) -> None:
         """Rows that are at hand are counted when they are asked for."""
 
     def first_nodes(self, tree: Tree) -> TreeNodes | None:  # noqa: ARG002
@@ -86,11 +86,19 @@ class RowEngine(Sealed, ABC):
         """Keep the exact counts of leaves, which growing their tree has found: the same integers as another pass."""
         self._leaves = tree, leaves, counts
 
-    def totals_by_key(self, query: KeyedQuery) -> tuple[NDArray[Any], Integers]:
-        step = chunk_rows(self._domain.dimension, 256)
+    def list_by_key(self, query: KeyedQuery) -> Integers | None:
+        """How many rows have each key that there can be, if these are few enough for a list; else None."""
         size = getattr(query, "size", None)
-        if size is not None and size <= MOST_CELLS + 1 and self._listed(size):
-            return occurring(self._add_up(size, partial(self._count_keys, query)))
+        if size is None or size > MOST_CELLS + 1 or not self._listed(size):
+            return None
+        return self._add_up(size, partial(self._count_keys, query))
+
+    def totals_by_key(self, query: KeyedQuery) -> tuple[NDArray[Any], Integers]:
+        listed = self.list_by_key(query)
+        if listed is not None:
+            keys = np.flatnonzero(listed)
+            return keys, listed[keys]
+        step = chunk_rows(self._domain.dimension, 256)
 
         def count(unit: Unit) -> tuple[NDArray[Any], Integers]:
             rows = unit().rows
@@ -105,7 +113,7 @@ class RowEngine(Sealed, ABC):
 
     def _count_keys(self, query: KeyedQuery, block: Block, out: Integers) -> None:
         """Add a block's rows to the list of all keys."""
-        step = chunk_rows(self._domain.dimension, 256)
+        step = 4 * chunk_rows(self._domain.dimension, 256)  # few steps: threads wait for one another between them
         for start in range(0, len(block.outside), step):
             np.add.at(out, query.keys(block.rows[:, start : start + step]), 1)
 
@@ -267,12 +275,6 @@ class _Merged(Sealed):
         keys = keys[order]
         first = first_of_each(keys)
         return keys[first], np.add.reduceat(np.concatenate(self._counts)[order], first)
-
-
-def occurring(counts: Integers) -> tuple[Integers, Integers]:
-    """The keys that occur, of a list with the counts of all."""
-    keys = np.flatnonzero(counts)
-    return keys, counts[keys]
 
 
 def _counted(keys: NDArray[Any]) -> tuple[NDArray[Any], Integers]:

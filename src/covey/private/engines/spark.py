@@ -30,7 +30,7 @@ from covey.public import Domain
 from covey.queries.base import KeyedQuery, Query, Rows
 from covey.queries.blocks import BlockCentres
 from covey.queries.counts import OccupiedCells
-from covey.queries.grid import Grid
+from covey.queries.grid import Grid, SuitedGrid
 from covey.queries.projection import Projection
 from covey.queries.tree import Nodes, Tree
 
@@ -111,7 +111,7 @@ class SparkEngine(Sealed):
     def cells(self, grid: Grid) -> tuple[Integers, Integers]:
         return self.totals_by_key(OccupiedCells(grid))
 
-    def expect(self, tree: Tree) -> None:
+    def expect(self, what: Tree | SuitedGrid) -> None:
         """A pass counts what is asked for."""
 
     def remember(self, tree: Tree, leaves: Nodes, counts: Integers) -> None:

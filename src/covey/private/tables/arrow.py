@@ -69,6 +69,8 @@ class SchemaPart(Sealed, ABC):
 
 
 class ParquetPart(SchemaPart):
+    tells_rows = True  # in its footer
+
     def __init__(self, path: Path, source: File) -> None:  # noqa: ARG002
         with pq.ParquetFile(path) as file:
             self._footer = file.metadata

@@ -58,6 +58,10 @@ class Table(Sealed, ABC):
     def rows(self) -> int:
         """The exact number of rows: private under add/remove."""
 
+    def rows_told(self) -> int | None:
+        """The same, if that is known without reading them."""
+        return None
+
     def chosen(self, columns: Sequence[str] | None, places: Iterator[Places]) -> Iterator[Piece]:  # noqa: ARG002
         """Pieces of the rows at these places, which ascend block by block; those beyond the last row are ignored.
         In memory no others are visited."""

@@ -208,6 +208,10 @@ class FileTable(Table):
             if inside.size:
                 yield partial(self._numbers, number, task, wanted, inside)
 
+    def rows_told(self) -> int | None:
+        told = all(getattr(file.part, "tells_rows", False) for file in self._files)
+        return self.rows() if told else None
+
     def rows(self) -> int:
         self.check_unchanged()
         count = 0
