@@ -125,15 +125,15 @@ class KeptCounts:
         return replace(self, keys=replace(self.keys, rate=np.where(sure, self.keys.rate, 1.0)))
 
     def in_places(self) -> KeptCounts:
-        """As a search takes places that are not points; of people, zones that do not stand out are left out altogether.
+        """As a search takes places that are not points; of people, without keys of zones that noise explains.
 
         Any zone may have rows in any place then, and what is kept of one that says nothing would be noise everywhere.
         """
         found = self.for_search()
         if self.keys is None or found.keys is None or self.keys.together is None:
             return found
-        silent = found.keys.rate > self.keys.rate
-        rate = np.where(silent, np.inf, np.where(self.certain, self.keys.rate, 1.0))
+        silent = (found.keys.rate > self.keys.rate) | (~self.certain & (self.keys.rate < 1))
+        rate = np.where(silent, np.inf, self.keys.rate)
         return replace(self, keys=replace(self.keys, rate=rate))
 
     def standing(self, strictness: float) -> KeptCounts:

@@ -233,6 +233,15 @@ def test_a_grid_that_is_kept_by_zone_has_no_more_cells_than_a_file_should_hold_p
     assert made[1] <= grid.CLUSTERED_CELLS
 
 
+def test_no_bound_on_costs_is_stated_of_rows_that_zones_kept(rows):
+    """What costs were bounded by is no bound for rows that were not kept."""
+    asked = {"k": 3, "epsilon": 10.0, "bounds": BOX, "algorithm": "exact-coreset", "random_state": 1}
+    some = rows[["lon", "lat"]][::5]
+    plain, zoned = (fit(some, zones=zones, **asked).certificate.parameters for zones in (None, ZONES))
+    assert "beyond_the_best" in plain
+    assert "beyond_the_best" not in zoned
+
+
 @pytest.mark.parametrize("algorithm", ["net-coreset", "ball-coreset"])
 def test_no_bound_on_costs_is_stated_of_people_whom_zones_kept(rows, algorithm):
     """What costs were bounded by is no bound for people who were not kept."""
