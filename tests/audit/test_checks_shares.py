@@ -211,10 +211,15 @@ def test_kept_rows_are_divided_by_the_rate_of_their_own_zone(algorithm):
     assert release.sizes[0] == pytest.approx(len(rows), rel=0.15)
 
 
-def test_people_are_not_counted_up_by_where_their_rows_are():
+def test_people_are_counted_up_by_their_own_zone_and_not_by_where_their_rows_are():
+    """Everybody has a row in the zone and two in none: by where rows are, these would count q times."""
     thinning = read_zones(ZONE, epsilon=Fraction(1), domain=DOMAIN)
-    assert thinning.known(Person(None, 1)) is not None
-    assert thinning.known(Person("id", 2)) is None
+    assert thinning.known(Person(None, 1)).together is None
+    assert thinning.known(Person("id", 3)).together == 3
+    places, ids = [[0.5, 0.5], [-0.5, 0.5], [-0.5, -0.5]], np.repeat(np.arange(8_000), 3)
+    asked = {"k": 1, "epsilon": 1.0, "bounds": BOX, "zones": ZONE, "algorithm": "grid", "random_state": 1}
+    release = fit(frame(places * 8_000, ids), person="id", rows_per_person=3, errors="none", **asked)
+    assert release.sizes[0] == pytest.approx(24_000, rel=0.2)
 
 
 def test_rows_that_were_moved_have_no_zones():

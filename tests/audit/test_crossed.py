@@ -24,10 +24,11 @@ from covey.audit.watch import Watched
 from covey.errors import CoveyError, LedgerError
 from covey.fit.session import heard_by
 from covey.fit.slider import fit_levels
-from covey.private.narrowed import zones as narrowed_zones
+from covey.private.narrowed.zones import Coins
 from covey.private.owner import OwnersView
 from covey.public import Neighbours, Person, resolve_bounds
 from covey.published.levels.files import to_json
+from covey.queries.zoned import ByPersonsZone
 
 FEATURES: dict[str, tuple[object, ...]] = {
     "what": ("k-means", "k-median", "coreset", "levels"),
@@ -233,9 +234,11 @@ def test_the_same_questions_are_asked_of_a_neighbour(cell, file_of):
     for away in (None, "p7"):
         tape = Tape(seed=7, played=tapes[0] if tapes else None)
         data = neighbour(cell, away)
-        with heard_by(partial(Watched.over, tape=tape)), put(narrowed_zones, "keyed_words", all_stay):
+        with heard_by(partial(Watched.over, tape=tape)), put(Coins, "keep", all_stay):
             tape.end(fitted(cell["what"], data, **settings))
         tapes.append(tape)
+    by_person = cell["zones"] and cell["unit"] != "row"
+    assert any(isinstance(query, ByPersonsZone) for query in tapes[1].queries) == by_person
     rows = settings.get("rows_per_person", 1)
     steps = [pair for pair in zip(tapes[0].steps, tapes[1].steps, strict=True) if pair[0].kind]
     assert steps
@@ -254,6 +257,6 @@ def neighbour(cell: Cell, away: str | None) -> pa.Table:
     return pa.table({name: values[:21] + values[22:] for name, values in whole.items()})
 
 
-def all_stay(key: bytes, number: int, count: int, *, purpose: str) -> np.ndarray:
+def all_stay(_coins: Coins, numbers: np.ndarray, _words: np.ndarray) -> np.ndarray:
     """Coins of a zone that keep everybody, as in audits: what follows is private whoever is kept."""
-    return np.zeros(count, dtype=np.uint64)
+    return np.ones(len(numbers), dtype=np.bool_)

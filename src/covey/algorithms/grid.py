@@ -17,6 +17,7 @@ from covey.checks import Flag, Positive, Whole
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.post.distances import add_up, nearest
 from covey.post.errors.boxes import MOST_COLUMNS, CountedBoxes
+from covey.post.halves import in_halves
 from covey.post.kmeans import weighted_kmeans
 from covey.post.kmedian import weighted_kmedian
 from covey.post.starts import sphere_packing
@@ -91,7 +92,9 @@ def from_cells(
     counted = count_cells(curator, cells, noise)
     lower, upper = curator.domain.corners
     cluster = weighted_kmedian if objective == "k-median" else weighted_kmeans
-    points, weights = blocks_of_cells(cells, counted.for_search().counts)
+    few = cells.cells <= CLUSTERED_CELLS
+    searched = in_halves(counted, cells.midpoints(), strictness=STRICTNESS) if few else counted.in_places()
+    points, weights = blocks_of_cells(cells, searched.counts)
     clusters = cluster(
         points,
         weights,
@@ -108,7 +111,8 @@ def from_cells(
     if keep_synopsis and counted.keys is None:
         synopsis = Synopsis(cells.per_axis, counted.counts.astype(np.int64).tolist())
     elif keep_synopsis:  # numbers of rows that are no whole ones
-        coreset = LatticeCoreset(cells.midpoints(), counted.counts, _widths(cells))
+        of_all = counted if counted.keys is None or counted.keys.together is None else searched
+        coreset = LatticeCoreset(cells.midpoints(), of_all.counts, _widths(cells))
     return Outcome(
         clusters.centres,
         sizes,

@@ -165,9 +165,9 @@ def _around(
     )
     rings = make_rings(centres, limit=domain.limit, steps=design.steps, radii=radii)
     intervals = IntervalCounts(centres, rings.rays, rings.squares, rings.place, domain)
-    slots = count_places(curator, intervals, slots_noise, intervals.slots, rings.points).for_search().counts
+    slots = count_places(curator, intervals, slots_noise, intervals.slots, rings.points).in_places().counts
     nearest_of = partial(nearest, centres=per_centre.centres)
-    totals = count_places(curator, per_centre, totals_noise, nearest_of, centres).for_search().counts
+    totals = count_places(curator, per_centre, totals_noise, nearest_of, centres).in_places().counts
     own = totals - np.bincount(rings.centre_of, weights=slots, minlength=len(centres))
     coreset = LatticeCoreset(np.concatenate([centres, rings.points]), np.concatenate([own, slots]))
     return _Around(coreset, rings, slots, totals, slot_scale, total_scale, by_zone=curator.zones is not None)

@@ -1,7 +1,8 @@
 """Questions that are asked by zone, where zones let rows through in part. Only what comes back is divided by a rate.
 
 Each is one release, with the noise that it has without zones: a row is in one zone (queries/zoned.md). Without zones,
-each is the plain question.
+each is the plain question. With people a row's zone is the one that its person was kept by, which no place tells: there
+all pairs of a zone and a place are asked for.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from covey.queries.projection import Projection
 from covey.queries.residuals import ResidualSums
 from covey.queries.tree import TreeLeaves
 from covey.queries.voronoi import VoronoiSums, nearest
-from covey.queries.zoned import ByZone, OfImages, ZonedCells, ZonedLeaves, check_size
+from covey.queries.zoned import ByPersonsZone, ByZone, OfImages, ZonedCells, ZonedLeaves, check_size
 
 SPOTS_AT_ONCE = 2**10  # whose places are found: a table of each with thousands of centres or rays stays small
 
@@ -32,8 +33,8 @@ Labels = Callable[[Rows], NDArray[np.int64]]  # the place that each row counts a
 
 def count_cells(curator: Curator, grid: Grid, noise: DiscreteLaplace) -> KeptCounts:
     """Rows per cell of a grid, which has at most 2^24/(kinds of zones + 1) cells."""
-    if curator.zones is None:
-        return _plain(curator, CellCounts(grid), noise)
+    if curator.zones is None or curator.zones.together is not None:
+        return _everywhere(curator, CellCounts(grid), noise)
     query = ZonedCells.of(grid.domain, grid.per_axis, curator.zones.regions)
     keys = Keys(query.cell_of, curator.zones.rates[query.zone_of], grid.cells)
     return KeptCounts(curator.release(query, noise).astype(np.float64), _scale(curator, query, noise), keys)
@@ -41,8 +42,8 @@ def count_cells(curator: Curator, grid: Grid, noise: DiscreteLaplace) -> KeptCou
 
 def count_leaves_of(curator: Curator, leaves: TreeLeaves, noise: DiscreteLaplace) -> KeptCounts:
     """Rows per leaf of a tree."""
-    if curator.zones is None:
-        return _plain(curator, leaves, noise)
+    if curator.zones is None or curator.zones.together is not None:
+        return _everywhere(curator, leaves, noise)
     lower, upper = leaves.tree.boxes(leaves.leaves)
     possible = curator.zones.regions.possible_in(lower, upper)
     noisy = curator.release(ZonedLeaves(leaves, curator.zones.regions, possible), noise).astype(np.float64)
@@ -63,12 +64,9 @@ def count_images(
     sums : how many are asked for afterwards. Where these or the leaves, by zone, would be more than can be held, kept
     rows are counted as they are: it was charged before.
     """
-    zones = curator.zones
-    if zones is None or max(leaves.size, sums) * zones.kinds > MOST_CELLS:
+    if not _held(curator, max(leaves.size, sums)):
         return _plain(projected, leaves, noise)
-    query = OfImages(leaves, projection)
-    keys = Keys.of(np.ones((zones.kinds, leaves.size), dtype=np.bool_), zones.rates)
-    return KeptCounts(_by_zone(curator, query, noise).ravel(), _scale(curator, query, noise), keys)
+    return _everywhere(curator, OfImages(leaves, projection), noise)
 
 
 def count_places(
@@ -79,7 +77,7 @@ def count_places(
         return _plain(curator, query, noise)
     noisy, scale = _by_zone(curator, query, noise), _scale(curator, query, noise)
     likely = _likely(curator, noisy, places, *more, scale=scale)
-    return KeptCounts(noisy[likely], scale, Keys.of(likely, curator.zones.rates))
+    return KeptCounts(noisy[likely], scale, _keys(curator, likely))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +109,8 @@ def sum_clusters(curator: Curator, sums: VoronoiSums, noise: DiscreteLaplace) ->
     table = _by_zone(curator, sums, noise).reshape(curator.zones.kinds, len(sums.centres), -1)
     kept = table[:, :, -1] / curator.domain.limit
     likely = _likely(curator, kept, lambda rows: nearest(rows, sums.centres), sums.centres, scale=scale)
-    counted = KeptCounts(kept[likely], scale, Keys.of(likely, curator.zones.rates))
-    search = counted.for_search()
+    counted = KeptCounts(kept[likely], scale, _keys(curator, likely))
+    search = counted.in_places()
     assert search.keys is not None
     added = [search.keys.add_up(column / search.keys.rate) for column in table[likely].T]
     return ClusterSums(np.stack(added, axis=1).ravel(), counted.counts, search.scales, float(kept.sum()))
@@ -144,14 +142,37 @@ def sum_residuals(
 
 def _by_zone(curator: Curator, query: Query, noise: Adds) -> Floats:
     """(zones, numbers of the query), noisy."""
+    zones = curator.zones
+    assert zones is not None
+    by_row = zones.together is None
+    noisy = curator.release(ByZone(query, zones.regions) if by_row else ByPersonsZone(query, zones.kinds), noise)
+    return noisy.reshape(zones.kinds, -1).astype(np.float64)
+
+
+def _everywhere(curator: Curator, query: Query, noise: DiscreteLaplace) -> KeptCounts:
+    """Rows of all pairs of a zone and a place; kept rows as they are where these are more than can be held."""
+    if not _held(curator, query.size):
+        return _plain(curator, query, noise)
+    noisy = _by_zone(curator, query, noise)
+    keys = _keys(curator, np.ones(noisy.shape, dtype=np.bool_))
+    return KeptCounts(noisy.ravel(), _scale(curator, query, noise), keys)
+
+
+def _held(curator: Curator, numbers: int) -> bool:
+    """Whether there are zones, and so many numbers by zone are not too many."""
+    return curator.zones is not None and numbers * curator.zones.kinds <= MOST_CELLS
+
+
+def _keys(curator: Curator, possible: NDArray[np.bool_]) -> Keys:
     assert curator.zones is not None
-    noisy = curator.release(ByZone(query, curator.zones.regions), noise)
-    return noisy.reshape(curator.zones.kinds, -1).astype(np.float64)
+    return Keys.of(possible, curator.zones.rates, curator.zones.together)
 
 
 def _likely(curator: Curator, noisy: Floats, places: Labels, *more: ArrayLike, scale: float) -> NDArray[np.bool_]:
-    """Which pairs of a zone and a place rows can be in, by public points all over the domain."""
+    """Which pairs of a zone and a place rows can be in, by public points all over the domain; of people's rows, all."""
     assert curator.zones is not None
+    if curator.zones.together is not None:
+        return np.ones(noisy.shape, dtype=np.bool_)
     regions, domain = curator.zones.regions, curator.domain
     points = [domain.snap(each).astype(np.int32).T for each in more]
     spots = np.ascontiguousarray(np.concatenate([regions.spots(), *points], axis=1))

@@ -29,7 +29,7 @@ from covey.fit.fit import fit
 from covey.fit.profile import make_profile
 from covey.fit.score import make_score
 from covey.fit.session import heard_by
-from covey.private.narrowed import zones
+from covey.private.narrowed.zones import Coins
 from covey.private.tables.frames import FrameTable
 from covey.public import Ball, Box, Neighbours, resolve_bounds
 from covey.published.certificate import Certificate
@@ -92,7 +92,7 @@ def _of(row: Algorithm) -> Target:
 
     def run(tape: Tape, settings: Mapping[str, Any]) -> bytes:
         own = settings["algorithm_params"] | (dict(row.with_delta) if settings["delta"] else {})
-        with heard_by(partial(Watched.over, tape=tape)), put(zones, "keyed_words", _all_stay):
+        with heard_by(partial(Watched.over, tape=tape)), put(Coins, "keep", _all_stay):
             return fit(algorithm=row.name, **{**settings, "algorithm_params": own}).to_json()
 
     return Target(row.name, row.guarantee, row.neighbours, True, settings, run)
@@ -104,10 +104,11 @@ def _zones(d: int, epsilon: float) -> list[tuple[Box, float]]:
     return [(Box((-1.0, 0.0), *rest), epsilon / 2), (Box((-0.5, 0.0), *rest), epsilon / 4)]
 
 
-def _all_stay(key: bytes, number: int, count: int, *, purpose: str) -> NDArray[np.uint64]:  # noqa: ARG001
-    """Coins of a zone that keep everybody. What follows must be private whoever is kept (narrowed/zones.md); with coins
-    of their own, all other rows would be kept or not by what stands before them, which is no leak but hides all."""
-    return np.zeros(count, dtype=np.uint64)
+def _all_stay(_: Coins, numbers: NDArray[np.uint8], __: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Coins of a zone that keep everybody, rows and people. What follows must be private whoever is kept
+    (narrowed/zones.md); with coins of their own, all other rows would be kept or not by what stands before them, which
+    is no leak but hides all."""
+    return np.ones(len(numbers), dtype=np.bool_)
 
 
 def _slider() -> Target:

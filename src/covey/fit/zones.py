@@ -284,9 +284,9 @@ class Thinning:
         left = "" if missing == MIDDLE or whole.unit is None else f" {missing}"  # whoever has no row left is in none
         return ZonePromises(self.fingerprint + left, tuple(found))
 
-    def known(self, person: Person) -> ZoneRates | None:
-        """What is known of how rows were kept from where they are: nothing, if people were kept as a whole."""
-        return ZoneRates(self.regions, self.rates) if person.column is None else None
+    def known(self, person: Person) -> ZoneRates:
+        """What is known of how rows were kept: each by where it is, or people with all their rows."""
+        return ZoneRates(self.regions, self.rates, None if person.column is None else person.rows)
 
     def notes(self, delta: Fraction = Fraction(0), *, counted_up: bool) -> dict[str, Any]:
         """For the certificate: every zone's epsilon and rate, never how many rows it has."""

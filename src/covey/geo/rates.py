@@ -15,10 +15,13 @@ class ZoneRates:
     """Public regions, and the share of rows that was kept, by the number of their zone (`Regions.index`).
 
     Queries and engines see the regions alone: a rate divides nothing but noisy numbers (post/zones.py).
+    together : how many rows one coin kept or not, at most: those of a person, by the strictest zone that any of them is
+    in, which no row's place tells. None where each row had a coin of its own, by where it is.
     """
 
     regions: Regions
     rates: NDArray[np.float64]
+    together: int | None = None
 
     @property
     def kinds(self) -> int:

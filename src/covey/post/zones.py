@@ -21,17 +21,22 @@ SURE = 3.0  # e-foldings beyond the largest noise of all keys: a key that cannot
 
 @dataclass(frozen=True, eq=False)
 class Keys:
-    """Of each key its place, and the share of rows that its zone let through."""
+    """Of each key its place, and the share of rows that its zone let through.
+
+    together : how many rows of a person one coin kept, at most: then any zone may have rows in any place. None where
+    each row had its own coin.
+    """
 
     place: NDArray[np.int64]
     rate: Floats
     places: int
+    together: int | None = None
 
     @classmethod
-    def of(cls, possible: NDArray[np.bool_], rates: Floats) -> Keys:
+    def of(cls, possible: NDArray[np.bool_], rates: Floats, together: int | None = None) -> Keys:
         """Of the pairs that rows can be in, (zones, places), in the order of a mask."""
         zone, place = np.nonzero(possible)
-        return cls(place, rates[zone], possible.shape[1])
+        return cls(place, rates[zone], possible.shape[1], together)
 
     def add_up(self, numbers: Floats) -> Floats:
         """The sum of the keys of each place."""
@@ -71,22 +76,29 @@ class KeptCounts:
     def variances(self) -> Floats:
         """Of `counts`: of the noise, divided as the numbers are, and of the coins.
 
-        Of N rows K stay, each by a coin of rate q: K/q has the variance N(1 - q)/q, and N is about K/q.
+        Of N rows K stay, each by a coin of rate q: K/q has the variance N(1 - q)/q, and N is about K/q. Where m rows
+        share a coin, it is up to m times as large.
         """
         noise = laplace_variance(self.scale)
         if self.keys is None:
             return np.full(len(self.noisy), noise)
         rate = self.keys.rate
-        return self.keys.add_up((noise + np.maximum(self.noisy, 0.0) * (1 - rate)) / rate**2)
+        coins = np.maximum(self.noisy, 0.0) * (1 - rate) * (self.keys.together or 1)
+        return self.keys.add_up((noise + coins) / rate**2)
 
     @property
     def coins(self) -> Floats | None:
-        """The largest deviation that one kept row of each place has; None where no coin was thrown."""
+        """The largest deviation that what one coin kept of each place has; None where no coin was thrown."""
         if self.keys is None:
             return None
         largest = np.zeros(self.keys.places)
         np.maximum.at(largest, self.keys.place, np.sqrt(1 - self.keys.rate) / self.keys.rate)
-        return largest
+        return largest * (self.keys.together or 1)
+
+    @property
+    def certain(self) -> NDArray[np.bool_]:
+        """Which keys have rows: no noise explains their numbers."""
+        return np.asarray(self.noisy > self.scale * (np.log(max(len(self.noisy), 4)) + SURE))
 
     def for_search(self) -> KeptCounts:
         """The same, with rate 1 for each zone whose kept rows do not stand out of their noise, if divided that is much.
@@ -109,8 +121,20 @@ class KeptCounts:
         """
         if self.keys is None:
             return self
-        sure = self.noisy > self.scale * np.log(max(len(self.noisy), 4))
+        sure = self.noisy > self.scale * np.log(max(len(self.noisy), 4)) if self.keys.together is None else self.certain
         return replace(self, keys=replace(self.keys, rate=np.where(sure, self.keys.rate, 1.0)))
+
+    def in_places(self) -> KeptCounts:
+        """As a search takes places that are not points; of people, without keys of zones that noise explains.
+
+        Any zone may have rows in any place then, and what is kept of one that says nothing would be noise everywhere.
+        """
+        found = self.for_search()
+        if self.keys is None or found.keys is None or self.keys.together is None:
+            return found
+        silent = (found.keys.rate > self.keys.rate) | (~self.certain & (self.keys.rate < 1))
+        rate = np.where(silent, np.inf, self.keys.rate)
+        return replace(self, keys=replace(self.keys, rate=rate))
 
     def standing(self, strictness: float) -> KeptCounts:
         """The same without numbers of kept rows that do not stand out of their noise."""

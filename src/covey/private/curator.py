@@ -92,7 +92,7 @@ class Curator(Sealed):
             raise BudgetError("the promise that pays is for another unit than the statistics are of")
         self.domain = domain
         self.neighbours = reserve.promise.relation
-        self.zones = zones  # public: what was kept of rows by where they are; None where all were, or it is not known
+        self.zones = zones  # public: what was kept of rows by their zones; None where all were, or it is not known
         self._engine = engine
         self._source = source
         self._reserve = reserve

@@ -8,7 +8,7 @@ moved there from outside; nothing ever raises because of a row.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from covey.private.engines.base import Sealed
 from covey.public import Domain
-from covey.queries.base import Flags, Rows
+from covey.queries.base import Flags, Numbers, Rows
 from covey.queries.magnitudes import RawDomain, raw_rows
 
 FARTHEST = 2.0**26  # of a ball's radius; a coordinate beyond is moved here first, so that squares stay finite
@@ -27,25 +27,32 @@ CHUNK_VALUES = 2**15  # that are converted at once: they stay in the cache
 
 @dataclass(frozen=True, repr=False)
 class Block(Sealed):
-    """Lattice rows (d, n), and which of them were outside the bounds before they were moved to the lattice."""
+    """Lattice rows (d, n), and which of them were outside the bounds before they were moved to the lattice.
+
+    zone : of each row, the number of the zone that its person was kept by; None where people were not kept as a whole.
+    """
 
     rows: Rows
     outside: Flags
+    zone: Numbers | None = None
 
     def at(self, places: Any) -> Block:
         """Some of the rows: a slice, their places, or which to take."""
-        return Block(self.rows[:, places], self.outside[places])
+        return Block(self.rows[:, places], self.outside[places], None if self.zone is None else self.zone[places])
 
     def mapped(self, change: Callable[[Rows], Rows]) -> Block:
-        """The rows' images; outside is who was."""
-        return Block(change(self.rows), self.outside)
+        """The rows' images; outside is who was, and people's zones are theirs."""
+        return Block(change(self.rows), self.outside, self.zone)
 
 
-def to_block(values: NDArray[np.float64], domain: Domain) -> Block:
+def to_block(values: NDArray[np.float64], domain: Domain, *, by_person: bool = False) -> Block:
     """Lattice points and flags of (d, n) numbers, one column per row; see `snapped`. In chunks, which never show.
 
-    Without bounds (`RawDomain`) they are the bits of the numbers, and nothing is outside.
+    Without bounds (`RawDomain`) they are the bits of the numbers, and nothing is outside. by_person : whether a line
+    follows that is no coordinate, but of each row the number of its person's zone (`Table.by_person`).
     """
+    if by_person:
+        return replace(to_block(values[:-1], domain), zone=values[-1].astype(np.uint8))
     if isinstance(domain, RawDomain):
         return Block(raw_rows(values), np.zeros(values.shape[1], dtype=np.bool_))
     block = Block(np.empty(values.shape, dtype=np.int32), np.zeros(values.shape[1], dtype=np.bool_))

@@ -13,6 +13,7 @@ from covey.queries.grid import Grid
 
 Rows = NDArray[np.int32]  # lattice rows behind the door, one *column* per row: shape (d, n)
 Flags = NDArray[np.bool_]  # one for each row: whether it was outside the bounds before it was moved to the lattice
+Numbers = NDArray[np.uint8]  # one for each row: of a zone, 0 for none (`Regions.index`)
 
 
 class Query(Protocol):

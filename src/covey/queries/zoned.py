@@ -1,4 +1,4 @@
-"""Statistics by zone: rows per cell of a grid or leaf of a tree, or any sum over rows. Proof: zoned.md."""
+"""Statistics by zone: rows per cell of a grid or leaf of a tree, or any sum over rows or people's. Proof: zoned.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from covey.errors import ParameterError
 from covey.events import Sensitivity
 from covey.geo.areas import Regions
 from covey.public import Domain, Neighbours
-from covey.queries.base import Query, Rows
+from covey.queries.base import Numbers, Query, Rows
 from covey.queries.counts import count_into, one_unit
 from covey.queries.grid import MOST_CELLS, Grid, OnGrid
 from covey.queries.projection import Projection
@@ -93,18 +93,12 @@ class ZonedLeaves:
         np.add.at(out, key[self._pairs.take(key, mode="clip") == pair], 1)
 
 
-class ByZone:
-    """Any sum over rows, of the rows of each zone by itself: one block of numbers after another, by the zone's number.
+class InBlocks:
+    """Any sum over rows, of the rows of each zone by itself: a block of numbers for each zone, by the zone's number."""
 
-    The zone of a row is where the row itself is; where a person is thinned as a whole, that says nothing of their rate.
-    """
-
-    def __init__(self, query: Query, regions: Regions) -> None:
-        if query.domain != regions.domain:
-            raise ParameterError("zones", "are drawn on another domain than the query's")
-        self.query, self.regions, self.domain = query, regions, query.domain
+    def __init__(self, query: Query, blocks: int) -> None:
+        self.query, self.domain, self.blocks = query, query.domain, blocks
         self.name = f"{query.name}, by zone"
-        self.blocks = len(regions.areas) + 1
         self.rows_at_once = getattr(query, "rows_at_once", 256)
 
     @property
@@ -124,10 +118,38 @@ class ByZone:
             coordinates=max(2 * one.coordinates, same.coordinates),
         )
 
+    def tally(self, zone: Numbers, rows: Rows, out: NDArray[np.int64]) -> None:
+        """Add rows of zones with these numbers. Behind the door only."""
+        table, there = out.reshape(self.blocks, -1), np.flatnonzero(np.bincount(zone, minlength=self.blocks))
+        for number in there:
+            mine = rows if len(there) == 1 else np.ascontiguousarray(rows[:, zone == number])
+            self.query.accumulate(mine, table[number])
+
+
+class ByZone(InBlocks):
+    """The zone of a row is where the row itself is."""
+
+    def __init__(self, query: Query, regions: Regions) -> None:
+        if query.domain != regions.domain:
+            raise ParameterError("zones", "are drawn on another domain than the query's")
+        super().__init__(query, len(regions.areas) + 1)
+        self.regions = regions
+
     def accumulate(self, rows: Rows, out: NDArray[np.int64]) -> None:
-        zone, table = self.regions.index(rows), out.reshape(self.blocks, -1)
-        for number in np.flatnonzero(np.bincount(zone, minlength=self.blocks)):
-            self.query.accumulate(np.ascontiguousarray(rows[:, zone == number]), table[number])
+        self.tally(self.regions.index(rows), rows, out)
+
+
+class ByPersonsZone(InBlocks):
+    """The zone of a row is that by which its person was kept, with all their rows: it comes with the row, not from it.
+
+    kinds : how many numbers zones have, 0 for none included.
+    """
+
+    def __init__(self, query: Query, kinds: int) -> None:
+        super().__init__(query, kinds)
+
+    def accumulate(self, rows: Rows, out: NDArray[np.int64]) -> None:  # noqa: ARG002
+        raise ParameterError("query", "lattice rows do not tell whose they are: people's zones come with them")
 
 
 class OfImages:

@@ -40,7 +40,7 @@ MUTANTS = (
         "bounds on the costs of the rows that zones kept are stated as if they were all rows",
         "fit.certify:certify",
         {'thinned = "zones" in outcome.notes and not outcome.counted_up': "thinned = False"},
-        killer="unit/fit/test_zones_counted_up.py::test_no_bound_on_costs_is_stated_of_people_whom_zones_kept",
+        killer="unit/fit/test_zones_counted_up.py::test_no_bound_on_costs_is_stated_of_rows_that_zones_kept",
     ),
     mutant(
         "no-noise-where-nothing-stands-out",
@@ -222,7 +222,7 @@ MUTANTS = (
         "noise-not-divided",
         "rows of a zone are counted up, and the noise of their number is not",
         "post.zones:KeptCounts.variances",
-        {"* (1 - rate)) / rate**2": "* (1 - rate)) / rate"},
+        {"(noise + coins) / rate**2": "(noise + coins) / rate"},
         killer="unit/post/test_kept_counts.py::test_noise_is_divided_as_the_numbers_are_and_coins_add_theirs",
     ),
     mutant(
@@ -231,6 +231,13 @@ MUTANTS = (
         "post.zones:KeptCounts.variances",
         {"np.maximum(self.noisy, 0.0) * (1 - rate)": "0.0"},
         killer="unit/post/test_kept_counts.py::test_noise_is_divided_as_the_numbers_are_and_coins_add_theirs",
+    ),
+    mutant(
+        "zone-coins-of-single-rows",
+        "rows of a person, whom one coin keeps with all of them, add to the error as if each had its own",
+        "post.zones:KeptCounts.variances",
+        {"(self.keys.together or 1)": "1"},
+        killer="statistical/test_zones_of_people_law.py::test_the_variance_counts_the_rows_that_share_a_coin[5-True]",
     ),
     mutant(
         "reruns-with-a-persons-epsilon",

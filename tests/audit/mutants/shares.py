@@ -4,6 +4,7 @@ from mutants.planting import mutant
 
 PEOPLE = "unit/private/test_people.py::"
 COUNTED = "unit/fit/test_zones_counted_up.py::"
+OF_PEOPLE = "property/test_zones_of_people.py::"
 CHECKS = "audit/test_checks_shares.py::"
 NODE = "statistical/test_node_rate.py::"
 
@@ -229,7 +230,7 @@ MUTANTS = (
         "zones-not-thinned",
         "rows in a zone are all kept",
         "private.narrowed.zones:Coins.keep",
-        {"words <= self.last_words(rows)": "words <= np.uint64(2**64 - 1)"},
+        {"words <= last[numbers]": "words <= np.uint64(2**64 - 1)"},
         killer=CHECKS + "test_rows_of_a_zone_are_kept_at_its_rate",
     ),
     mutant(
@@ -277,8 +278,8 @@ MUTANTS = (
     mutant(
         "zone-weighted-before-noise",
         "a row in a zone counts 1/q times before the noise, which hides one",
-        "queries.zoned:ByZone.accumulate",
-        {"np.ascontiguousarray(rows[:, zone == number])": "np.repeat(rows[:, zone == number], 8, axis=1)"},
+        "queries.zoned:InBlocks.tally",
+        {"mine = rows if len(there) == 1 else": "rows, zone = (x.repeat(8, axis=-1) for x in (rows, zone)); mine ="},
         killer=CHECKS + "test_a_row_in_a_zone_is_one_row_until_it_is_noised",
     ),
     mutant(
@@ -334,9 +335,34 @@ MUTANTS = (
     mutant(
         "people-divided-by-their-rows-zone",
         "people, who are kept at the rate of their strictest zone, are counted up by where each row is",
-        "fit.zones:Thinning.known",
-        {"if person.column is None else None": "if True else None"},
-        killer=CHECKS + "test_people_are_not_counted_up_by_where_their_rows_are",
+        "algorithms.zoned:_by_zone",
+        {"ByZone(query, zones.regions) if by_row else": "ByZone(query, zones.regions) if True else"},
+        killer=CHECKS + "test_people_are_counted_up_by_their_own_zone_and_not_by_where_their_rows_are",
+    ),
+    mutant(
+        "people-weighted-before-noise",
+        "a row of somebody with a row in a zone counts 1/q times before the noise, which hides one",
+        "private.engines.rows:add_block",
+        {
+            "query.tally(block.zone, block.rows, out)": (
+                "query.tally(np.repeat(block.zone, 8), np.repeat(block.rows, 8, axis=1), out)"
+            )
+        },
+        killer=OF_PEOPLE + "test_a_person_more_changes_one_block_and_no_more_than_their_rows_may[cells]",
+    ),
+    mutant(
+        "people-kept-by-one-of-their-rows",
+        "a person is kept at the rate of the loosest zone that they have a row in",
+        "private.narrowed.cap:Strictest.add",
+        {"ascending(zone.astype(np.uint64), high, low)": "ascending(~zone.astype(np.uint64), high, low)"},
+        killer=OF_PEOPLE + "test_the_coin_is_the_persons_own_and_of_the_rate_of_their_zone",
+    ),
+    mutant(
+        "people-of-other-peoples-zones",
+        "after the coins rows have the zones of those who stood in their places before",
+        "private.narrowed.cap:capped",
+        {"zone[stay])": "zone[: np.count_nonzero(stay)])"},
+        killer=OF_PEOPLE + "test_the_coin_is_the_persons_own_and_of_the_rate_of_their_zone",
     ),
     mutant(
         "moved-rows-in-zones",

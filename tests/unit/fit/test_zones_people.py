@@ -37,7 +37,10 @@ def kept(data: pd.DataFrame, *, most: int, seed: int = 0) -> np.ndarray:
     thinning = read_zones(ZONES, epsilon=Fraction(1), domain=DOMAIN)
     capped = CappedTable(open_table(data), DOMAIN, "who", most=most, key=new_key(SeededSource(seed)))
     zoned = thinning.table(capped, SeededSource(seed))
-    return np.concatenate([np.empty((2, 0)), *(piece() for piece in zoned.pieces(DOMAIN.columns))], axis=1)
+    found = np.concatenate([np.empty((3, 0)), *(piece() for piece in zoned.pieces(DOMAIN.columns))], axis=1)
+    assert zoned.by_person
+    assert set(found[2].tolist()) <= {0.0, 1.0, 2.0}  # behind the coordinates, the zone of each row's person
+    return found[:2]
 
 
 def rate(epsilon: float) -> float:

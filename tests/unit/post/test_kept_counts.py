@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -51,3 +53,25 @@ def test_keys_are_in_the_order_of_their_mask():
     keys = Keys.of(np.array([[True, True], [False, True]]), np.array([1.0, 0.1]))
     assert keys.place.tolist() == [0, 1, 1]
     assert keys.rate.tolist() == [1.0, 1.0, 0.1]
+
+
+def of_people(noisy, rate=0.1, scale=1.0, together=3):
+    """Two zones, none and one of this rate, and as many places as there are columns."""
+    noisy = np.array(noisy, dtype=float)
+    keys = Keys.of(np.ones(noisy.shape, dtype=np.bool_), np.array([1.0, rate]), together)
+    return KeptCounts(noisy.ravel(), scale, keys)
+
+
+def test_coins_that_keep_several_rows_add_as_many_times_their_variance():
+    counted, one = of_people([[5, 7], [3, -4]]), laplace_variance(1.0)
+    assert counted.counts.tolist() == [35.0, -33.0]
+    assert counted.variances == pytest.approx([one * 101 + 3 * 30 * 0.9 / 0.1, one * 101])
+    assert counted.coins == pytest.approx([3 * np.sqrt(0.9) / 0.1] * 2)
+
+
+def test_of_people_a_search_leaves_out_keys_that_noise_explains():
+    least = np.log(4) + 3  # of four keys
+    counted = of_people([[5, 7], [least + 0.1, least - 0.1]])
+    assert counted.in_places().counts == pytest.approx([5 + 10 * (least + 0.1), 7])
+    plain = KeptCounts(counted.noisy, 1.0, replace(counted.keys, together=None))
+    assert np.array_equal(plain.in_places().counts, plain.for_search().counts)

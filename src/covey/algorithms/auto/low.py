@@ -74,26 +74,30 @@ def from_boxes(
         return one_mean(curator, epsilon=for_counts, **asked)
     leaves = _grid(curator, left, size=size, k=k) if grown is None else _counted(curator, grown, for_counts)
     strictness = GRID_STRICTNESS if even else STRICTNESS
-    searched = leaves.for_search()
+    searched = leaves.for_search(strictness)
     weights, counts, scales = searched.standing(strictness), searched.counts, searched.counted.scales
     lower, upper = curator.domain.corners
     points, limit = leaves.points, curator.domain.limit
     boxes = leaves.counted.boxes(points, leaves.widths, strictness=strictness)
-    seen = boxes.counting(counts).within(upper + 0.5).scaled(limit)
+    of_search = searched.counted.keys is None  # boxes have its own noise then, and else that of their numbers
+    seen = searched.counted.boxes(points, leaves.widths, strictness=strictness) if of_search else boxes.counting(counts)
+    seen = seen.within(upper + 0.5).scaled(limit)
     stand = without_phantoms(seen, weights > 0, k, public_rng, tree=True)
     weights = np.where(stand, weights, 0.0)
     found = cluster(points[stand], weights[stand], k=k, lower=lower, upper=upper, objective=objective, rng=public_rng)
     centres = found.centres
     if objective == "k-means":
         centres = settled(seen, weights, centres / limit, scale=scales) * limit
-    coreset = LatticeCoreset(points, leaves.counts, leaves.widths) if keep_synopsis else None
+    of_all = searched if of_search else leaves
+    coreset = LatticeCoreset(points, of_all.counts, leaves.widths) if keep_synopsis else None
     synopsis = "grid" if even else "tree"
     notes = {"synopsis": synopsis, "leaves": len(weights), "leaves_kept": int(stand.sum()), **told}
     if not certain(counts, scale=scales).any():
         lightest = add_up(nearest(points[stand], centres), weights[stand], k).argmin()
         centres[lightest] = (lower + upper) / 2  # the middle, which noise alone must not make worse
     centres = inside(centres, curator.domain)
-    return Outcome(centres, None, notes, coreset=coreset, boxes=boxes, counted_up=curator.zones is not None)
+    counted_up = leaves.counted.keys is not None
+    return Outcome(centres, None, notes, coreset=coreset, boxes=boxes, counted_up=counted_up)
 
 
 def _looks_even(curator: Curator, epsilon: Fraction, *, size: int, k: int) -> tuple[bool, Fraction]:

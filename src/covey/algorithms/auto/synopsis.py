@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from covey.algorithms.zoned import count_leaves_of
 from covey.noise.mechanisms import DiscreteLaplace
+from covey.post.halves import in_halves
 from covey.post.zones import KeptCounts
 from covey.private.curator import Curator
 from covey.public import Domain
@@ -42,9 +43,9 @@ class Leaves:
     def widths(self) -> Floats:
         return np.asarray(self.upper - self.lower)
 
-    def for_search(self) -> Leaves:
-        """The leaves as a search takes them (`KeptCounts.for_search`)."""
-        return replace(self, counted=self.counted.for_search())
+    def for_search(self, strictness: float) -> Leaves:
+        """The leaves as a search takes them."""
+        return replace(self, counted=in_halves(self.counted, self.points, strictness=strictness))
 
     def standing(self, strictness: float) -> Floats:
         """The counts of the leaves that stand out of the noise, or of what they kept in each zone; 0 for the others."""

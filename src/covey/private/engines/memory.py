@@ -35,7 +35,7 @@ class MemoryEngine(RowEngine):
 
         def read() -> list[Block]:
             pieces = table.pieces(domain.columns if table.names is not None else None)
-            blocks = in_order(lambda piece: to_block(piece(), domain), pieces)
+            blocks = in_order(lambda piece: to_block(piece(), domain, by_person=table.by_person), pieces)
             table.check_unchanged()
             return blocks
 

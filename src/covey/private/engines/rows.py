@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from covey.errors import ParameterError
 from covey.noise.source import Source, keyed_words, new_key
 from covey.post.threads import in_order, on_all_cores
 from covey.private.engines.base import Sealed
@@ -29,6 +30,7 @@ from covey.queries.counts import Count, InsideOutside, OccupiedCells
 from covey.queries.grid import MOST_CELLS, Grid, SuitedGrid
 from covey.queries.projection import Projection
 from covey.queries.tree import MOST_NODES, Nodes, Tree, TreeLeaves, TreeNodes
+from covey.queries.zoned import ByPersonsZone
 
 CHUNK_VALUES = 2**15  # coordinates of a chunk: a quarter of a megabyte as float64, so that a pass stays in the cache
 MOST_CHUNK_ROWS = 2**16  # sums of a chunk stay far below 2^53
@@ -244,9 +246,13 @@ class MappedEngine(RowEngine):
 
 
 def add_block(query: Query, block: Block, out: Integers) -> None:
-    """Add what a query asks about a block: its rows, or only which of them were outside the bounds."""
+    """Add what a query asks about a block: its rows, with their people's zones, or which were outside the bounds."""
     if isinstance(query, InsideOutside):
         query.tally(block.outside, out)
+    elif isinstance(query, ByPersonsZone):
+        if block.zone is None:
+            raise ParameterError("query", "these rows do not tell by which zones their people were kept")
+        query.tally(block.zone, block.rows, out)
     else:
         query.accumulate(block.rows, out)
 

@@ -78,7 +78,7 @@ class StreamEngine(RowEngine):
         self._pieces = number + 1
 
     def _read(self, number: int, piece: Piece) -> Block:
-        block = to_block(piece(), self._domain)
+        block = to_block(piece(), self._domain, by_person=self._table.by_person)
         with self._lock:
             new = {number: block}
             if self._kept is not None:

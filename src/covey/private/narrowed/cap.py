@@ -36,7 +36,7 @@ from covey.private.narrowed.pairs import (
     grouped,
     shares,
 )
-from covey.private.narrowed.zones import ALWAYS, Coins
+from covey.private.narrowed.zones import Coins
 from covey.private.tables.base import Piece, Places, Table, piece_rows, within
 from covey.private.tables.ids import has_id
 from covey.public import Domain
@@ -44,37 +44,47 @@ from covey.queries.base import Query
 from covey.queries.people import PeopleByRows
 
 COPIES = 2**20  # copies of rows that are ranked at once
-OUTSIDE = np.uint64(ALWAYS - 1)  # every coin keeps somebody without a row in a zone
 
 
 class Strictest(Sealed):
-    """The strictest zone that each person has a row in, told by the largest coin that keeps them. Proof: zones.md.
+    """The number of the strictest zone that each person has a row in. Proof: zones.md.
 
     All rows of a person count here, kept or not: whoever has a row in a zone is promised the zone's epsilon.
     """
 
     def __init__(self) -> None:
         none = np.empty(0, dtype=np.uint64)
-        self._low, self._high, self._last = none, none, none
+        self._low, self._high, self._zone = none, none, none.astype(np.uint8)
 
     def add(self, groups: Sequence[Group]) -> None:
-        here = [(each, np.flatnonzero(each.last < OUTSIDE)) for each in groups]
+        here = [(each, np.flatnonzero(each.zone)) for each in groups]
         low = np.concatenate([self._low, *(each.low[places] for each, places in here)])
         high = np.concatenate([self._high, *(each.high[places] for each, places in here)])
-        last = np.concatenate([self._last, *(each.last[places] for each, places in here)])
-        order = ascending(last, high, low)
-        low, high, last = low[order], high[order], last[order]
+        zone = np.concatenate([self._zone, *(each.zone[places] for each, places in here)])
+        order = ascending(zone.astype(np.uint64), high, low)  # zones are in order, the strictest first
+        low, high, zone = low[order], high[order], zone[order]
         fresh = begins(low, high)
-        self._low, self._high, self._last = low[fresh], high[fresh], last[fresh]
+        self._low, self._high, self._zone = low[fresh], high[fresh], zone[fresh]
 
-    def gone(self, names: Names) -> tuple[Words, Words]:
-        """The names of the people whose own coin, one for all their rows, does not keep them."""
-        gone = names.coins(self._low, self._high) > self._last
-        return self._low[gone], self._high[gone]
+    def of(self, low: Words, high: Words) -> NDArray[np.uint8]:
+        """The numbers of the people with these names, 0 of those who have no row in a zone."""
+        found = np.zeros(len(low), dtype=np.uint8)
+        place, left = np.searchsorted(self._low, low), np.arange(len(low))
+        while len(left):  # once: first words that are equal by accident are looked at one after the other
+            left = left[place[left] < len(self._low)]
+            left = left[self._low[place[left]] == low[left]]
+            same = self._high[place[left]] == high[left]
+            found[left[same]] = self._zone[place[left[same]]]
+            left = left[~same]
+            place[left] += 1
+        return found
 
 
-def capped(units: Callable[[], Iterator[Callable[[], Group]]], *, most: int, names: Names) -> Ranked | None:
-    """The first `most` rows of every person whom their zone's coin keeps; None if there are no rows at all."""
+def capped(
+    units: Callable[[], Iterator[Callable[[], Group]]], *, most: int, names: Names, coins: Coins | None = None
+) -> tuple[Ranked | None, NDArray[np.uint8]]:
+    """The first `most` rows of every person, None if there are no rows at all; with coins, of every person whom their
+    zone's coin keeps, and of each row the number of that zone."""
     kept: Ranked | None = None
     zones = Strictest()
 
@@ -87,8 +97,12 @@ def capped(units: Callable[[], Iterator[Callable[[], Group]]], *, most: int, nam
         before = [None] * len(parts) if kept is None else cut(kept, len(parts))
         kept = Ranked.joined(in_order(choose, zip(parts, before, strict=True)))
         del held, parts, before  # they make room for the next lot
-    low, high = zones.gone(names)
-    return kept if kept is None or not len(low) else kept.without(low, high)
+    if kept is None or coins is None:
+        return kept, np.empty(0, dtype=np.uint8)
+    zone = zones.of(kept.low, kept.high)
+    stay, inside = np.ones(len(zone), dtype=np.bool_), np.flatnonzero(zone)
+    stay[inside] = coins.keep(zone[inside], names.coins(kept.low[inside], kept.high[inside]))
+    return (kept, zone) if stay.all() else (kept.at(np.flatnonzero(stay)), zone[stay])
 
 
 def _first_rows(group: Group, kept: Ranked | None, most: int, names: Names) -> Ranked:
@@ -120,14 +134,14 @@ def read_groups(
             values, ids = values[:, mine], ids.filter(pa.array(mine))
         low, high = names.people(ids)
         none, once = np.zeros(len(low), dtype=np.uint64), np.ones(len(low), dtype=np.int64)
-        last = np.full(len(low), OUTSIDE)
+        zone = np.zeros(len(low), dtype=np.uint8)
         order = np.argsort(first_byte(low), kind="stable")
         if whole:
-            return Group(low, high, none, low, last, once, values[:0]).at(order)
+            return Group(low, high, none, low, zone, once, values[:0]).at(order)
         block = to_block(values, domain)
         row = names.rows(block)
-        last = last if coins is None else coins.last_words(block.rows)
-        return Group(low, high, row, names.ranks(low, high, row, none), last, once, values).at(order)
+        zone = zone if coins is None else coins.regions.index(block.rows)
+        return Group(low, high, row, names.ranks(low, high, row, none), zone, once, values).at(order)
 
     for piece in table.pieces_with_ids(domain.columns, person):
         yield partial(read, piece)
@@ -144,13 +158,14 @@ class CappedTable(Table):
         self._coins: Coins | None = None
         self._key = Names(key)
         self._kept: Ranked | None = None
+        self._zone = np.empty(0, dtype=np.uint8)
         self._read = False
         self.names, self.width = table.names, table.width
 
     def _values(self) -> NDArray[np.float64]:
         if not self._read:
             units = partial(read_groups, self._table, self._domain, self._person, self._key, coins=self._coins)
-            self._kept = capped(units, most=self._most, names=self._key)
+            self._kept, self._zone = capped(units, most=self._most, names=self._key, coins=self._coins)
             self._table.check_unchanged()
             self._read = True
         return np.empty((self._domain.dimension, 0)) if self._kept is None else self._kept.values
@@ -158,7 +173,7 @@ class CappedTable(Table):
     def zoned(self, coins: Coins, domain: Domain, source: Source) -> CappedTable:  # noqa: ARG002
         """The same people, thinned by zones: with all rows or none, by one coin at the rate of their strictest zone."""
         thinned = CappedTable(self._table, self._domain, self._person, most=self._most, key=self._key.key)
-        thinned._coins = coins
+        thinned._coins, thinned.by_person = coins, True
         return thinned
 
     def check_numeric(self, columns: Sequence[str] | None) -> None:
@@ -169,7 +184,7 @@ class CappedTable(Table):
         values = self._values()
         step = piece_rows(len(values))
         for start in range(0, values.shape[1], step):
-            yield partial(values.__getitem__, (slice(None), slice(start, start + step)))
+            yield partial(self._some, slice(start, start + step))
 
     def rows(self) -> int:
         return int(self._values().shape[1])
@@ -178,7 +193,12 @@ class CappedTable(Table):
         self._same(columns)
         values = self._values()
         for block in within(places, values.shape[1], step=piece_rows(len(values))):
-            yield partial(values.__getitem__, (slice(None), block))
+            yield partial(self._some, block)
+
+    def _some(self, places: slice | Places) -> NDArray[np.float64]:
+        """The rows in these places, with the zone of each one's person behind it where people were kept by zones."""
+        some = self._values()[:, places]
+        return np.concatenate([some, self._zone[None, places]]) if self.by_person else some
 
     def _same(self, columns: Sequence[str] | None) -> None:
         if self.names is not None and tuple(columns or ()) != tuple(self._domain.columns or ()):

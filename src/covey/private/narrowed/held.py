@@ -21,7 +21,7 @@ class HeldTable(Table):
     def __init__(self, table: Table) -> None:
         self._table = table
         self._kept: tuple[tuple[str, ...] | None, list[NDArray[np.float64]]] | None = None
-        self.names, self.width = table.names, table.width
+        self.names, self.width, self.by_person = table.names, table.width, table.by_person
 
     def pieces(self, columns: Sequence[str] | None) -> Iterator[Piece]:
         asked = None if columns is None else tuple(columns)

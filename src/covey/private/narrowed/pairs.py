@@ -47,7 +47,7 @@ class Group(Columns):
     high: Words
     row: Words
     rank: Words  # of the first copy
-    last: Words  # the largest coin that keeps somebody with such a row (private/narrowed/zones.py)
+    zone: NDArray[np.uint8]  # the number of the zone that such a row lies in, 0 for none
     copies: NDArray[np.int64]
     values: NDArray[np.float64]  # (d, n) raw values, one row of each group
 
@@ -91,13 +91,6 @@ class Ranked(Columns):
         within = np.arange(len(order)) - np.repeat(first, np.diff(first, append=len(order)))
         stay = order[within < most]
         return joined.at(stay)
-
-    def without(self, low: Words, high: Words) -> Ranked:
-        """All rows but those of the people with these names."""
-        gone = set(zip(low.tolist(), high.tolist(), strict=True))
-        people = zip(self.low.tolist(), self.high.tolist(), strict=True)
-        stay = np.fromiter((who not in gone for who in people), dtype=np.bool_, count=len(self.low))
-        return self.at(np.flatnonzero(stay))
 
 
 def ascending(*words: Words) -> NDArray[np.int64]:

@@ -33,6 +33,7 @@ class SampledTable(Table):
         self._draw: Callable[[], Iterator[Places]] | None = draw
         self.names = table.names
         self.width = table.width
+        self.by_person = table.by_person
 
     @classmethod
     def poisson(cls, table: Table, *, rate: Fraction, source: Source) -> SampledTable:

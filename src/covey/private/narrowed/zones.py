@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.errors import BudgetError, ParameterError
-from covey.geo.areas import Regions, Rows
+from covey.geo.areas import Regions
 from covey.noise.source import keyed_words
 from covey.private.lattice import to_lattice
 from covey.private.tables.base import Piece, Places, Table, among
 from covey.public import Domain
+from covey.queries.base import Numbers
 
 Words = NDArray[np.uint64]
 ALWAYS = 2**64  # of 2^64 words, all keep a row
@@ -40,14 +41,10 @@ class Coins:
         if any(not 1 <= each <= ALWAYS for each in self.keeping):
             raise ParameterError("zones", "a rate lies between 2^-64 and 1")
 
-    def last_words(self, rows: Rows) -> Words:
-        """The largest word that keeps each lattice row."""
-        last = np.array([each - 1 for each in self.keeping], dtype=np.uint64)
-        return last[self.regions.index(rows)]
-
-    def keep(self, rows: Rows, words: Words) -> NDArray[np.bool_]:
-        """Which rows stay, given one uniform word each."""
-        return np.asarray(words <= self.last_words(rows))
+    def keep(self, numbers: Numbers, words: Words) -> NDArray[np.bool_]:
+        """Which stay of those whose zones have these numbers, given one uniform word each."""
+        last = np.array([each - 1 for each in self.keeping], dtype=np.uint64)  # the largest word that keeps somebody
+        return np.asarray(words <= last[numbers])
 
 
 class ZonedTable(Table):
@@ -76,7 +73,7 @@ class ZonedTable(Table):
     def _kept(self, number: int, piece: Piece) -> NDArray[np.float64]:
         values = piece()
         words = keyed_words(self._key, number, values.shape[1], purpose="zone")
-        return values[:, self._coins.keep(to_lattice(values, self._domain), words)]
+        return values[:, self._coins.keep(self._coins.regions.index(to_lattice(values, self._domain)), words)]
 
     def rows(self) -> int:
         return sum(piece().shape[1] for piece in self.pieces(self._columns()))

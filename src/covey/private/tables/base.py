@@ -42,6 +42,7 @@ class Table(Sealed, ABC):
     width: int
     streamed = False  # whether it is in files, and can be read again and again, a piece at a time
     local = True  # whether its rows come to this machine
+    by_person = False  # whether pieces have a line more: of each row, the zone that its person was kept by
     as_given = True  # whether its columns are those of the object that was given, whose rows are there
     reading: Mapping[str, Any] = {}  # what was declared of how its rows are read, public: part of a request
     no_people = "needs columns with names; pass a pandas, polars or Arrow table, or a file"
