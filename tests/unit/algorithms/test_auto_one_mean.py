@@ -80,7 +80,7 @@ def test_a_tree_that_does_not_split_leaves_its_counts_to_the_mean(d, relation, m
     for seed in range(12):
         door, outcome, plans = run(corner(6, d), relation=relation, seed=seed)
         amounts = [event.epsilon for plan in plans for event in plan.events]
-        assert amounts == [Fraction(1, 50), Fraction(49, 50) * Fraction(2, 5), Fraction(49, 50) * Fraction(3, 5)]
+        assert amounts == [Fraction(1, 50), Fraction(49, 50) * Fraction(7, 20), Fraction(49, 50) * Fraction(13, 20)]
         assert [len(plan.events) for plan in plans] == [1, 1, 1]  # each choice from released values starts a plan
         assert door._reserve.opened == Cost(Fraction(1))
         assert door._reserve.remaining == ()
