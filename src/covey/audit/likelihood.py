@@ -173,7 +173,7 @@ def _of_splits(rate: Fraction, ours: Step, theirs: Step, relation: Neighbours) -
 
 
 def _log_decision(height: int, bias: int, rate: Fraction, *, splits: bool) -> Decimal:
-    """ln P(z + X > 0 | z + B + X > 0), z the height, B the bias, X discrete Laplace; or of z + X <= 0 given the same."""
+    """ln P(z + X > 0 | z + B + X > 0), z the height, B the bias, X discrete Laplace; or of z + X <= 0."""
     given = log_tail(1 - height - bias, rate)
     if splits:
         return _DIGITS.subtract(log_tail(1 - height, rate), given)

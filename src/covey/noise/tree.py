@@ -1,9 +1,9 @@
 """PrivTree's decisions: which nodes of a tree split, however deep it grows, at one price. Proof: tree.md.
 
-A node of depth j that holds c rows splits if max(c - j·bias, theta - bias) + noise > theta (Zhang, Xiao, Xie 2016). Here
-the noise is one that would have split the node's parent too, had that held no more rows: what is paid then telescopes
-along a path, and the scale is less than half of the paper's, (2β - 1)/((β - 1)·epsilon) rows. All of it is done in whole
-numbers, many of them for a row.
+A node of depth j that holds c rows splits if max(c - j·bias, theta - bias) + noise > theta (Zhang, Xiao, Xie 2016).
+Here the noise is one that would have split the node's parent too, had that held no more rows: then what is paid
+telescopes along a path, and less than half of the paper's scale, (2β - 1)/((β - 1)·epsilon) rows, will do. All of it
+is done in whole numbers, many of them for a row.
 """
 
 from __future__ import annotations

@@ -80,7 +80,8 @@ def plain_privtree(rows: np.ndarray, tree: Tree, mechanism: PrivTree, neighbours
         split, left = {}, nodes
         while left:
             noise = discrete_laplace(len(left), inverse_scale=Fraction(1, units.noise), source=source)
-            noisy = {key: height[key] + Fraction(each, units.row) for key, each in zip(left, noise.tolist(), strict=True)}
+            drawn = zip(left, noise.tolist(), strict=True)
+            noisy = {key: height[key] + Fraction(each, units.row) for key, each in drawn}
             split |= {key: each > mechanism.theta for key, each in noisy.items()}
             left = [key for key in left if noisy[key] + bias <= mechanism.theta]
         children = []
