@@ -94,7 +94,7 @@ def test_few_rows_whose_number_is_public_are_not_asked_for_a_tree():
     _, outcome, plans = run(corner(9, 2), relation=REPLACE)  # 9/2 x 0.98 is below 5
     assert outcome.notes["synopsis"] == "one mean"
     assert [event.epsilon for plan in plans for event in plan.events] == [Fraction(1, 50), Fraction(49, 50)]
-    assert run(corner(11, 2), relation=REPLACE)[2][1].events[0].epsilon == Fraction(49, 50) * Fraction(2, 5)
+    assert run(corner(11, 2), relation=REPLACE)[2][1].events[0].epsilon == Fraction(49, 50) * Fraction(7, 20)
 
 
 @pytest.mark.parametrize(
