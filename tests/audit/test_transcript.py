@@ -110,10 +110,16 @@ def test_ratios_are_those_of_the_laws():
     ours, theirs = step(grown, [7, 0, 3], kind="nodes", at=1, seed=3), step(None, [7, 1, 3])
     units = grown.units(ADD)
     heights = [max(count * units.row - units.bias, -units.bias) for count in (0, 1)]
-    draws = [h + np.arange(-(10**6), 10**6) > 0 for h in heights]
-    law = np.exp(-np.abs(np.arange(-(10**6), 10**6)) / units.noise)
-    chances = [(law[split].sum() if ours.answer[1] else law[~split].sum()) / law.sum() for split in draws]
-    assert ratio(ours, theirs, ADD).seen == pytest.approx(np.log(chances[0] / chances[1]), abs=1e-9)
+    places = np.arange(-(10**6), 10**6)
+    law = np.exp(-np.abs(places) / units.noise)
+    for answer in (True, False):
+        ours.answer[1] = answer
+        chances = []
+        for height in heights:
+            drawn = height + units.bias + places > 0  # or again
+            chances.append(law[drawn & ((height + places > 0) == answer)].sum() / law[drawn].sum())
+        wanted = np.log(chances[0] / chances[1])
+        assert ratio(ours, theirs, ADD).seen == pytest.approx(wanted, abs=1e-9)
 
 
 def test_the_loss_of_a_mechanism_averages_to_at_least_nothing():

@@ -80,15 +80,19 @@ class Chosen:
 def log_probability(shown, decisions, mechanism, relation):
     """The log-probability of these decisions, given the counts of the nodes at each depth."""
     units = mechanism.units(relation)
-    q = math.exp(-1 / units.noise)
+
+    def log_tail(least):
+        """ln P(X >= least)."""
+        q = math.exp(-1 / units.noise)
+        below = np.log1p(-np.exp(-(1 - np.minimum(least, 0)) / units.noise) / (1 + q))
+        return np.where(least > 0, -np.maximum(least, 0) / units.noise - math.log1p(q), below)
+
     total = 0.0
     for depth, (counts, split) in enumerate(zip(shown, decisions, strict=True)):
         z = above(counts - mechanism.theta, depth=depth, units=units).astype(np.float64)
-        low = np.exp(np.minimum(z, 0) / units.noise) * q / (1 + q)
-        stay = np.where(z > 0, -np.maximum(z, 0) / units.noise - math.log1p(q), np.log1p(-low))
-        high = np.log1p(-np.exp(-np.maximum(z, 0) / units.noise) / (1 + q))
-        go = np.where(z > 0, high, (np.minimum(z, 0) - 1) / units.noise - math.log1p(q))
-        total += float(np.where(split, go, stay).sum())
+        given, stays = log_tail(1 - z - units.bias), log_tail(z)
+        stays = stays + np.log1p(-np.exp(log_tail(z + units.bias) - stays))
+        total += float((np.where(split, log_tail(1 - z), stays) - given).sum())
     return total
 
 

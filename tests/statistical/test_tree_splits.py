@@ -23,13 +23,18 @@ WRONG = 1e-9
 
 
 def probability(rows: float, *, depth: int, noise: float, bias: float, theta: float, unit: float) -> float:
-    """P(max(rows - depth·bias, theta - bias) + X > theta), all in rows, X on multiples of 1/unit: summed by hand."""
+    """P(max(rows - depth·bias, theta - bias) + X > theta, given that it is above theta - bias), in rows, by hand.
+
+    X is Laplace noise on multiples of 1/unit.
+    """
     short = theta - max(rows - depth * bias, theta - bias)  # splits if X > short
     q = math.exp(-1 / (noise * unit))
-    least = round(short * unit) + 1  # the smallest number of units that suffices
-    if least > 0:
-        return q**least / (1 + q)
-    return 1 - q ** (1 - least) / (1 + q)
+
+    def exceeds(short):
+        least = round(short * unit) + 1  # the smallest number of units that suffices
+        return q**least / (1 + q) if least > 0 else 1 - q ** (1 - least) / (1 + q)
+
+    return exceeds(short) / exceeds(short - bias)
 
 
 @pytest.fixture(scope="module")
@@ -78,18 +83,18 @@ def test_split_probabilities_have_the_promised_scale_and_this_test_can_tell(
 def test_an_empty_node_splits_once_in_twice_the_fan_out():
     for fan_out in (2, 4, 16):
         empty = np.zeros(200_000, dtype=np.int64)
-        for depth, expected in ((0, 1 / 2), (1, 1 / (2 * fan_out)), (9, 1 / (2 * fan_out))):
+        for depth, expected in ((0, 1 / (2 - 1 / (2 * fan_out))), (1, 1 / (2 * fan_out)), (9, 1 / (2 * fan_out))):
             split = PrivTree(Fraction(1), fan_out).splits(empty, depth=depth, neighbours=ADD, source=SeededSource(1))
             assert abs(split.mean() - expected) < 0.005
 
 
 @pytest.mark.parametrize(("off", "accepted"), [(1.0, True), (1.3, False)])
 def test_whole_trees_stop_at_the_root_as_often_as_they_should(off, accepted):
-    """Through the engine: so many rows that the root stays whole in about one tree of five."""
+    """Through the engine: so many rows that the root stays whole in about one tree of twenty."""
     domain = resolve_bounds((-1, 1), names=None, width=1)
     tree, mechanism = Tree(domain, most_depth=1), PrivTree(Fraction(1, 10), 2)
     units = mechanism.units(ADD)
-    count = round(units.noise / units.row * 0.9)
+    count = round(units.noise / units.row * 2)
     engine, source = MemoryEngine(ArrayTable(np.zeros((count, 1))), domain), SeededSource(2)
     whole = sum(len(trees.grow(engine, tree, mechanism, neighbours=ADD, source=source)) == 1 for _ in range(4000))
     p = 1 - probability(

@@ -10,7 +10,7 @@ relative 2^-52, and a correctly rounded sum); decisions of a tree use 50 digits.
 | RadialLaplace | the sum over blocks of rate·(length of y - x', minus that of y - x), in floats |
 | ChainedLaplace | that of its least private level: the others are made from that level alone |
 | Exponential | rate·(u_i - u'_i) - ln(Z/Z') |
-| PrivTree | ln of the probability of each decision, by the tail of discrete Laplace noise |
+| PrivTree | ln of the probability of each decision, by tails of discrete Laplace noise |
 | ClampedAverages | those of its picks and of its noisy sums, given the picks |
 | DiscreteGaussian | no bound; instead, how far the statistic moved in standard deviations, which has one (`shift`) |
 | NoisyAverages, ThresholdedLaplace, CoverPicks | none: not of pure epsilon, the ratio has no bound |
@@ -166,15 +166,20 @@ def _of_splits(rate: Fraction, ours: Step, theirs: Step, relation: Neighbours) -
             int(above(step.exact[node : node + 1] - tree.theta, depth=ours.at, units=units)[0])
             for step in (ours, theirs)
         ]
-        seen = _log_decision(heights, rate, splits=bool(ours.answer[node]))
+        own, other = (_log_decision(each, units.bias, rate, splits=bool(ours.answer[node])) for each in heights)
+        seen = float(own - other)
         total += Ratio(seen, seen, seen)
     return total
 
 
-def _log_decision(heights: list[int], rate: Fraction, *, splits: bool) -> float:
-    """ln P(z + X > 0 | z = heights[0]) - the same for heights[1], X discrete Laplace; or of z + X <= 0."""
-    logs = [log_tail(1 - height if splits else height, rate) for height in heights]
-    return float(logs[0] - logs[1])
+def _log_decision(height: int, bias: int, rate: Fraction, *, splits: bool) -> Decimal:
+    """ln P(z + X > 0 | z + B + X > 0), z the height, B the bias, X discrete Laplace; or of z + X <= 0."""
+    given = log_tail(1 - height - bias, rate)
+    if splits:
+        return _DIGITS.subtract(log_tail(1 - height, rate), given)
+    stays = log_tail(height, rate)  # and is not drawn again
+    again = _DIGITS.exp(_DIGITS.subtract(log_tail(height + bias, rate), stays))
+    return _DIGITS.subtract(_DIGITS.add(stays, _DIGITS.ln(_DIGITS.subtract(Decimal(1), again))), given)
 
 
 def log_tail(least: int, rate: Fraction) -> Decimal:

@@ -1,8 +1,9 @@
 """PrivTree's decisions: which nodes of a tree split, however deep it grows, at one price. Proof: tree.md.
 
-A node of depth j that holds c rows splits if max(c - j·bias, theta - bias) + noise > theta (Zhang, Xiao, Xie 2016). All
-of it is done in whole numbers, many of them for a row; the scale is the smallest whose exact worst case costs at
-most epsilon, which is less noise than the paper's scale of (2β - 1)/((β - 1)·epsilon) rows.
+A node of depth j that holds c rows splits if max(c - j·bias, theta - bias) + noise > theta (Zhang, Xiao, Xie 2016).
+Here the noise is one that would have split the node's parent too, had that held no more rows: then what is paid
+telescopes along a path, and less than half of the paper's scale, (2β - 1)/((β - 1)·epsilon) rows, will do. All of it
+is done in whole numbers, many of them for a row.
 """
 
 from __future__ import annotations
@@ -20,13 +21,12 @@ from covey.errors import ParameterError
 from covey.events import Pure
 from covey.noise.laplace import discrete_laplace
 from covey.noise.source import Source
-from covey.noise.threshold import least_enough
 from covey.public import Neighbours
 
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 2**30), Fraction(2**20)
 MOST_FAN_OUT = 2**16
 FINENESS = 2**11  # a scale is at least about this many units: rounding it up loses less than a thousandth
-SLACK = Fraction(1, 10**25)  # of the loss: pays for Decimal's rounding, the sum's tail and the wrap-around of int64
+SLACK = Fraction(1, 10**25)  # of the loss: pays for the wrap-around of int64
 _DIGITS = Context(prec=60)
 _FARTHEST = 2**61  # units: no count is further from the threshold
 
@@ -48,7 +48,8 @@ class PrivTree:
     So is everything computed from them, such as an end to all growth when a level has become too wide.
 
     Edge cases: an empty node is treated like any other, and splits with probability about 1/(2·fan_out) (the root:
-    1/2). epsilon from 2^-30 to 2^20, fan_out from 2 to 2^16: checked here, before anything is paid.
+    a little more than 1/2). How often noise is drawn again depends on the counts: who watches the clock may learn from
+    it. epsilon from 2^-30 to 2^20, fan_out from 2 to 2^16: checked here, before anything is paid.
     """
 
     epsilon: Fraction
@@ -77,8 +78,14 @@ class PrivTree:
     ) -> NDArray[np.bool_]:
         """Whether each node of this depth splits, given the exact number of its rows."""
         units = self.units(neighbours)
-        noise = discrete_laplace(counts.shape, inverse_scale=Fraction(1, units.noise), source=source)
-        return np.asarray(noise > -above(counts - self.theta, depth=depth, units=units))
+        heights = above(counts - self.theta, depth=depth, units=units)
+        split, left = np.zeros(len(heights), dtype=np.bool_), np.arange(len(heights))
+        while left.size:
+            noise = discrete_laplace(left.shape, inverse_scale=Fraction(1, units.noise), source=source)
+            low = noise + heights[left]
+            split[left] = low > 0
+            left = left[low <= -units.bias]  # would not have split the parent either
+        return split
 
 
 def above(rows: NDArray[np.int64], *, depth: int, units: Units) -> NDArray[np.int64]:
@@ -90,45 +97,24 @@ def above(rows: NDArray[np.int64], *, depth: int, units: Units) -> NDArray[np.in
 
 @lru_cache(maxsize=256)
 def smallest_noise(epsilon: Fraction, fan_out: int, *, replace: bool) -> Units:
-    """The smallest scale, in whole units, whose certified worst case costs at most epsilon; and its bias."""
-    paper = Fraction(2 * fan_out - 1, fan_out - 1) / epsilon * (2 if replace else 1)  # in rows
+    """A scale, in whole units, whose certified worst case costs at most epsilon and hardly less; and its bias."""
     row = 1
-    while row * paper < FINENESS:
+    while row < FINENESS * epsilon:
         row *= 2
-
-    def enough(noise: int) -> bool:
-        units = Units(row, noise, bias_of(noise, fan_out))
-        return worst_loss(units, fan_out, replace=replace) <= epsilon
-
-    noise = least_enough(enough, most=2 * int(row * paper) + 2)
-    if noise is None:  # there always is one; but a promise is checked
-        raise ParameterError("epsilon", "no noise was certified for a tree of this epsilon")
-    return Units(row, noise, bias_of(noise, fan_out))
+    return units_of(math.ceil(row * cost_of_a_row(fan_out, replace=replace) / (epsilon - SLACK)), row, fan_out)
 
 
-def bias_of(noise: int, fan_out: int) -> int:
-    """The smallest whole number that is certainly at least noise · ln(fan_out)."""
-    log = Fraction(_DIGITS.ln(Decimal(fan_out))) * (1 + Fraction(1, 10**50))
-    return math.ceil(noise * log)
+def units_of(noise: int, row: int, fan_out: int) -> Units:
+    """The bias is the smallest whole number that is certainly at least noise · ln(2·fan_out)."""
+    log = Fraction(_DIGITS.ln(Decimal(2 * fan_out))) * (1 + Fraction(1, 10**50))
+    return Units(row, noise, math.ceil(noise * log))
 
 
-def worst_loss(units: Units, fan_out: int, *, replace: bool) -> Fraction:
-    """The privacy loss of all decisions in the worst case, rounded up by less than 2·`SLACK`. Formula: tree.md.
+def cost_of_a_row(fan_out: int, *, replace: bool) -> Fraction:
+    """What all decisions cost in the worst case, times the scale in rows, for a scale of at least `FINENESS` units.
 
-    Needs a bias of at least noise · ln(fan_out).
+    A row that leaves costs 1, one that joins a little more, where its leaf is whole: 1 + w/(2 - w), w = 1/(2β), in the
+    limit. Formula: tree.md.
     """
-    less, times, over = _DIGITS.subtract, _DIGITS.multiply, _DIGITS.divide  # never the caller's own precision
-    periods, rest = divmod(units.row, units.bias)
-
-    def power(exponent: int) -> Decimal:
-        """q^exponent, q = e^(-1/noise)."""
-        return _DIGITS.exp(over(Decimal(-exponent), Decimal(units.noise)))
-
-    both, period, step = _DIGITS.add(Decimal(1), power(1)), power(units.bias), power(rest)
-    grown, left = Decimal(1), Decimal(1)  # the product of the ratios of split probabilities, and q^(i·bias)
-    for _ in range(1 + 100 // (fan_out.bit_length() - 1)):
-        ratio = over(less(both, times(left, step)), less(both, left))
-        grown, left = times(grown, ratio), times(left, period)
-    logs = Fraction(_DIGITS.ln(grown)) + periods * Fraction(_DIGITS.ln(both))
-    slopes = periods * (units.bias + 1) + rest + (units.row if replace else 0)
-    return logs + Fraction(slopes, units.noise) + SLACK
+    again = Fraction(1, 2 * fan_out)
+    return 1 + again / (2 - again - Fraction(1, FINENESS)) + (1 if replace else 0)

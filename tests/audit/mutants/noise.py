@@ -219,8 +219,8 @@ MUTANTS = (
         "PrivTree's scale a tenth below what was certified",
         "noise.tree:smallest_noise",
         {
-            "return Units(row, noise, bias_of(noise, fan_out))": (
-                "return Units(row, noise * 10 // 11, bias_of(noise * 10 // 11, fan_out))"
+            "cost_of_a_row(fan_out, replace=replace) / (": (
+                "cost_of_a_row(fan_out, replace=replace) * Fraction(10, 11) / ("
             )
         },
         killer=TREE + "test_the_worst_path_costs_at_most_epsilon_and_hardly_less[2-epsilon0]",
@@ -244,8 +244,16 @@ MUTANTS = (
         "tree-empty-node-stops",
         "an empty node of a tree never splits",
         "noise.tree:PrivTree.splits",
-        {"noise > -above(": "(counts > 0) & (noise > -above(", "units=units))": "units=units)))"},
+        {"split[left] = low > 0": "split[left] = (low > 0) & (counts[left] > 0)"},
         killer="statistical/test_tree_splits.py::test_an_empty_node_splits_once_in_twice_the_fan_out",
+    ),
+    mutant(
+        "tree-noise-unconditioned",
+        "noise that would not have split a node's parent is kept: depth is no longer free",
+        "noise.tree:PrivTree.splits",
+        {"left = left[low <= -units.bias]": "left = left[:0]"},
+        killer="statistical/test_tree_splits.py::test_split_probabilities_have_the_promised_scale_and_this_test_ca"
+        "n_tell[1.0-True-epsilon0-4-0-add-remove]",
     ),
     mutant(
         "cover-sharp",

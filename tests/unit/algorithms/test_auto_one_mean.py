@@ -80,7 +80,7 @@ def test_a_tree_that_does_not_split_leaves_its_counts_to_the_mean(d, relation, m
     for seed in range(12):
         door, outcome, plans = run(corner(6, d), relation=relation, seed=seed)
         amounts = [event.epsilon for plan in plans for event in plan.events]
-        assert amounts == [Fraction(1, 50), Fraction(49, 50) * Fraction(2, 5), Fraction(49, 50) * Fraction(3, 5)]
+        assert amounts == [Fraction(1, 50), Fraction(49, 50) * Fraction(7, 20), Fraction(49, 50) * Fraction(13, 20)]
         assert [len(plan.events) for plan in plans] == [1, 1, 1]  # each choice from released values starts a plan
         assert door._reserve.opened == Cost(Fraction(1))
         assert door._reserve.remaining == ()
@@ -94,7 +94,7 @@ def test_few_rows_whose_number_is_public_are_not_asked_for_a_tree():
     _, outcome, plans = run(corner(9, 2), relation=REPLACE)  # 9/2 x 0.98 is below 5
     assert outcome.notes["synopsis"] == "one mean"
     assert [event.epsilon for plan in plans for event in plan.events] == [Fraction(1, 50), Fraction(49, 50)]
-    assert run(corner(11, 2), relation=REPLACE)[2][1].events[0].epsilon == Fraction(49, 50) * Fraction(2, 5)
+    assert run(corner(11, 2), relation=REPLACE)[2][1].events[0].epsilon == Fraction(49, 50) * Fraction(7, 20)
 
 
 @pytest.mark.parametrize(

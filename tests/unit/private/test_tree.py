@@ -75,12 +75,18 @@ def plain_privtree(rows: np.ndarray, tree: Tree, mechanism: PrivTree, neighbours
         if depth == tree.most_depth:
             leaves += [(depth, key) for key in nodes]
             break
-        noise = discrete_laplace(len(nodes), inverse_scale=Fraction(1, units.noise), source=source)
         keys = [key >> (tree.most_depth - depth) * tree.axes_per_split for key in deep]
+        height = {key: max(keys.count(key) - depth * bias, mechanism.theta - bias) for key in nodes}
+        split, left = {}, nodes
+        while left:
+            noise = discrete_laplace(len(left), inverse_scale=Fraction(1, units.noise), source=source)
+            drawn = zip(left, noise.tolist(), strict=True)
+            noisy = {key: height[key] + Fraction(each, units.row) for key, each in drawn}
+            split |= {key: each > mechanism.theta for key, each in noisy.items()}
+            left = [key for key in left if noisy[key] + bias <= mechanism.theta]
         children = []
-        for key, each in zip(nodes, noise.tolist(), strict=True):
-            biased = max(keys.count(key) - depth * bias, mechanism.theta - bias)
-            if biased + Fraction(each, units.row) > mechanism.theta:
+        for key in nodes:
+            if split[key]:
                 children += [key * mechanism.fan_out + i for i in range(mechanism.fan_out)]
             else:
                 leaves.append((depth, key))

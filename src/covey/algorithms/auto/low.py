@@ -25,7 +25,7 @@ from covey.queries.counts import CellCounts
 from covey.queries.grid import Grid
 from covey.queries.tree import Tree, TreeLeaves
 
-TREE_SHARE, COUNT_SHARE = 40, 60  # of epsilon
+TREE_SHARE, COUNT_SHARE = 35, 65  # of epsilon
 HEAD_START = {1: 1.5, 2: 1.5, 3: 1.0, 4: 1.0}  # by dimension: how many levels' bias every node is spared, at most
 ROWS_SPARED = 1 / 8  # of the rows for each centre: where they are few, empty boxes would split with the others
 STRICTNESS = 0.65
@@ -53,8 +53,8 @@ def from_boxes(
 
     Guarantee: epsilon-DP. A noisy number of rows (2%; under replace-one it is public, and 2% counts those outside the
     bounds) decides in 2 and 3 dimensions whether to look at 4 cells per axis (2 to 14%), and what that shows
-    decides between grid and tree: each choice, from released values, starts a plan. A tree takes 40% of the rest for
-    all its splits together, with a threshold below 0 so that depth costs small clusters less, and 60% for one count
+    decides between grid and tree: each choice, from released values, starts a plan. A tree takes 35% of the rest for
+    all its splits together, with a threshold below 0 so that depth costs small clusters less, and 65% for one count
     per leaf, or, if it has only one, for a mean (`one_mean`); a grid takes all of it for its cells, and so does a mean
     where a public number of rows says that there is nothing to find. Edge cases: a tree on no rows is a small random
     one; rows all in one place grow it to the lattice's resolution; counts that do not stand out of the noise weigh
