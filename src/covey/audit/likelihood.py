@@ -97,7 +97,8 @@ def ratio(ours: Step, theirs: Step, relation: Neighbours) -> Ratio:
     if isinstance(ours.mechanism, Exponential):
         return _of_pick(rate, ours.exact, theirs.exact, int(ours.answer))
     if isinstance(ours.mechanism, PrivTree):
-        return _of_splits(rate, ours, theirs, relation)
+        most = max(call.rate for call in ours.calls)  # noise that is drawn again counts like the first
+        return _of_splits(most, ours, theirs, relation)
     return _unhidden(ours, theirs)
 
 

@@ -48,8 +48,8 @@ class PrivTree:
     So is everything computed from them, such as an end to all growth when a level has become too wide.
 
     Edge cases: an empty node is treated like any other, and splits with probability about 1/(2·fan_out) (the root:
-    a little more than 1/2). How often noise is drawn again depends on the counts: who watches the clock may learn from
-    it. epsilon from 2^-30 to 2^20, fan_out from 2 to 2^16: checked here, before anything is paid.
+    a little more than 1/2). How often noise is drawn again depends on the counts: who watches the clock may learn
+    more than epsilon says. epsilon from 2^-30 to 2^20, fan_out from 2 to 2^16: checked here, before anything is paid.
     """
 
     epsilon: Fraction

@@ -5,6 +5,7 @@ from mutants.planting import mutant
 FIT = "statistical/test_noise_fit.py::"
 MECHANISMS = "unit/noise/test_mechanisms.py::"
 TREE = "unit/noise/test_tree_noise.py::"
+AGAIN = "test_noise_is_drawn_again_exactly_where_it_would_not_have_split_the_parent"
 COVER = "unit/algorithms/test_max_cover.py::"
 
 MUTANTS = (
@@ -254,6 +255,41 @@ MUTANTS = (
         {"left = left[low <= -units.bias]": "left = left[:0]"},
         killer="statistical/test_tree_splits.py::test_split_probabilities_have_the_promised_scale_and_this_test_ca"
         "n_tell[1.0-True-epsilon0-4-0-add-remove]",
+    ),
+    mutant(
+        "tree-noise-again-narrow",
+        "noise that is drawn again for a tree has half of the scale",
+        "noise.tree:PrivTree.splits",
+        {"Fraction(1, units.noise)": "Fraction(1 + (left.size < len(heights)), units.noise)"},
+        killer=TREE + AGAIN,
+    ),
+    mutant(
+        "tree-split-drawn-again",
+        "noise by which a node would split by more than a level is drawn again, as if it were too little",
+        "noise.tree:PrivTree.splits",
+        {"left[low <= -units.bias]": "left[(low <= -units.bias) | (low > units.bias)]"},
+        killer=TREE + AGAIN,
+    ),
+    mutant(
+        "tree-split-at-the-threshold",
+        "a node splits at the threshold too, a unit below what the proof says",
+        "noise.tree:PrivTree.splits",
+        {"low > 0": "low >= 0"},
+        killer=TREE + AGAIN,
+    ),
+    mutant(
+        "tree-noise-at-the-edge",
+        "noise that leaves a node's parent exactly at the threshold is kept",
+        "noise.tree:PrivTree.splits",
+        {"low <= -units.bias": "low < -units.bias"},
+        killer=TREE + AGAIN,
+    ),
+    mutant(
+        "tree-bias-of-the-paper",
+        "the bias of a level is that of the paper: an empty node splits twice as often, and a whole leaf tells more",
+        "noise.tree:units_of",
+        {"Decimal(2 * fan_out)": "Decimal(fan_out)"},
+        killer=TREE + "test_the_noise_is_less_than_half_of_the_papers[2-epsilon0]",
     ),
     mutant(
         "cover-sharp",

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from covey.audit.draws import record_calls
 from covey.errors import ParameterError
 from covey.events import Pure
 from covey.noise.source import SeededSource
@@ -117,6 +118,23 @@ def test_a_bias_that_is_too_small_breaks_the_bound():
     units = smallest_noise(Fraction(1, 10), 4, replace=False)
     assert worst_leaf(units) <= 0.1
     assert worst_leaf(Units(units.row, units.noise, units.bias // 3)) > 0.1 * 1.1
+
+
+def test_noise_is_drawn_again_exactly_where_it_would_not_have_split_the_parent():
+    """Noise by hand: heights of 2·bias, 1, 0, 1 - bias and -bias; only the last is drawn again, until it is higher."""
+    tree = PrivTree(Fraction(1), 4)
+    units, rounds = tree.units(ADD), []
+
+    def by_hand(call):
+        rounds.append(call.given)
+        first = np.array([3 * units.bias, units.bias + 1, units.bias, 1, 0])
+        return first if len(rounds) == 1 else np.full(call.given, 0 if len(rounds) == 2 else units.bias + 1)
+
+    with record_calls(by_hand) as calls:
+        split = tree.splits(np.zeros(5, dtype=np.int64), depth=1, neighbours=ADD, source=SeededSource(0))
+    assert split.tolist() == [True, True, False, False, True]
+    assert rounds == [(5,), (1,), (1,)]
+    assert {call.rate for call in calls} == {Fraction(1, units.noise)}
 
 
 def test_a_callers_decimal_context_changes_nothing():
