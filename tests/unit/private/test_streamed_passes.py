@@ -33,6 +33,7 @@ class Stumbling:
     """A table one of whose pieces cannot be read the first time."""
 
     streamed = True
+    by_person = False
 
     def __init__(self, table, bad: int) -> None:
         self._table, self._bad = table, bad
