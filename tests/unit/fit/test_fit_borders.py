@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from covey import Ball, Box
+from covey.algorithms import zoned as by_zone
 from covey.algorithms.registry import ALGORITHMS
 from covey.budget.accounting.plan import Reserve
 from covey.budget.accounting.promise import Kind, Promise
@@ -166,14 +167,17 @@ def test_levels_ask_whether_to_go_on_while_rows_are_read():
     assert slider._Watch(None, None).table("the table itself") == "the table itself"
 
 
-def test_with_people_and_zones_a_synopsis_says_nothing_of_its_noise():
-    """Rows that zones did not keep are not counted up where people have several: what is told would be of others."""
+def test_with_people_and_zones_a_synopsis_says_nothing_of_its_noise(monkeypatch):
+    """By zone it is a coreset; where there are too many numbers for that, it is of kept rows: the noise is of others."""
     people = ROWS.assign(who=np.arange(60) // 2)
     asked = {"k": 2, "epsilon": 1.0, "bounds": SQUARE, "algorithm": "grid", "random_state": 1, "person": "who"}
     asked["algorithm_params"] = {"keep_synopsis": True}
-    zoned = fit(people, zones=[(Box((-1, 0), (-1, 1)), 0.5)], **asked)
-    plain = fit(people, **asked)
-    assert zoned.synopsis.noise is None
+    drawn, plain = [(Box((-1, 0), (-1, 1)), 0.5)], fit(people, **asked)
+    counted_up = fit(people, zones=drawn, **asked)
+    assert counted_up.synopsis is None
+    assert counted_up.coreset.noise is None
+    monkeypatch.setattr(by_zone, "MOST_CELLS", 1)
+    assert fit(people, zones=drawn, **asked).synopsis.noise is None
     assert plain.synopsis.noise is not None
 
 
