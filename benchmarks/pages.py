@@ -383,16 +383,6 @@ def fits_of_rows() -> str:
     return _whole("all steps", "fewer steps")
 
 
-def fits_looked_up() -> str:
-    """The same, before and after decision 0046."""
-    return _whole("searched", "looked up")
-
-
-def parts_looked_up() -> str:
-    """Where the processor seconds of a fit went, before and after decision 0046."""
-    return _parts("searched", "looked up")
-
-
 def _whole(*labels: str) -> str:
     kept = results("parts.json")["whole"]
     rows = [[name, *(f"{kept[when][name]:.2f}" for when in labels)] for name in kept[labels[0]]]
@@ -713,8 +703,6 @@ VIEWS: dict[str, Callable[[], str]] = {
     "parts-again": parts_again,
     "whole-fits": whole_fits,
     "fits-of-rows": fits_of_rows,
-    "fits-looked-up": fits_looked_up,
-    "parts-looked-up": parts_looked_up,
     "spark": spark,
     "timing": timing,
     "sites": sites,
