@@ -32,6 +32,7 @@ from covey.noise.mechanisms import DiscreteLaplace
 from covey.post.random import public_rng
 from covey.post.zones import KeptCounts, Keys
 from covey.public import Neighbours, resolve_bounds
+from covey.queries import grid as grid_query
 from covey.queries.exact import work
 from covey.queries.grid import Grid
 from covey.queries.intervals import CentreCounts
@@ -127,7 +128,8 @@ def test_parameters_of_a_method_are_a_dictionary_and_keep_the_coreset(parameters
 @pytest.mark.parametrize("keep", [True, False])
 def test_a_grid_is_as_fine_with_a_synopsis_and_searched_from_as_many_starts_as_asked(keep, curator_of, monkeypatch):
     rows = np.random.default_rng(2).uniform(-1, 1, (40, 2))
-    monkeypatch.setattr(grid_module, "MOST_CELLS", 64)
+    for module in (grid_module, grid_query):
+        monkeypatch.setattr(module, "MOST_CELLS", 64)
     monkeypatch.setattr(grid_module, "CLUSTERED_CELLS", 16)
     begun = []
     real = grid_module.weighted_kmeans

@@ -168,7 +168,7 @@ def test_levels_ask_whether_to_go_on_while_rows_are_read():
 
 
 def test_with_people_and_zones_a_synopsis_says_nothing_of_its_noise(monkeypatch):
-    """By zone it is a coreset; where there are too many numbers for that, it is of kept rows: the noise is of others."""
+    """By zone it is a coreset; where there are too many numbers for that, it is of kept rows: noise is of others."""
     people = ROWS.assign(who=np.arange(60) // 2)
     asked = {"k": 2, "epsilon": 1.0, "bounds": SQUARE, "algorithm": "grid", "random_state": 1, "person": "who"}
     asked["algorithm_params"] = {"keep_synopsis": True}
