@@ -18,8 +18,9 @@ from covey.fit.zones import Zones
 from covey.noise.source import SeededSource
 from covey.private.engines.memory import MemoryEngine
 from covey.private.engines.streaming import StreamEngine
-from covey.private.lattice import Block, to_lattice
+from covey.private.lattice import Block, to_block, to_lattice
 from covey.private.narrowed import pairs
+from covey.private.narrowed.cancellable import CancellableTable
 from covey.private.narrowed.cap import CappedTable, Strictest
 from covey.private.narrowed.held import HeldTable
 from covey.private.narrowed.names import Names
@@ -160,6 +161,19 @@ def test_zones_stay_with_rows_that_are_sampled_or_held(people):
     part = MemoryEngine(some, DOMAIN).total(query)
     assert 0 < part.sum() < whole.sum()
     assert (part <= whole).all()
+
+
+def test_the_line_of_zones_is_never_taken_for_a_coordinate(people):
+    """Of one column, a table of two lines would pass for two rows of it."""
+    line = Domain((0.0,), (1.0,), ("x",))
+    regions = Zones.read([(Box(x=(-1, 0)), 0.4)]).on(line)
+    capped = CappedTable(open_table(people[["x", "who"]]), line, "who", most=4, key=KEY)
+    zoned = capped.zoned(Coins(regions, (ALWAYS, ALWAYS)), line, SeededSource(0))
+    query = ByPersonsZone(CellCounts(Grid(line, 4)), 2)
+    whole = MemoryEngine(zoned, line).total(query)
+    assert np.array_equal(MemoryEngine(CancellableTable(zoned, lambda: None), line).total(query), whole)
+    with pytest.raises(ParameterError, match="lines"):
+        to_block(next(zoned.pieces(("x",)))(), line)
 
 
 def test_zones_stay_with_rows_that_are_chosen_and_with_their_images():

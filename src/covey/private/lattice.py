@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from covey.errors import ParameterError
 from covey.private.engines.base import Sealed
 from covey.public import Domain
 from covey.queries.base import Flags, Numbers, Rows
@@ -53,6 +54,8 @@ def to_block(values: NDArray[np.float64], domain: Domain, *, by_person: bool = F
     """
     if by_person:
         return replace(to_block(values[:-1], domain), zone=values[-1].astype(np.uint8))
+    if len(values) != domain.dimension:  # a line that is no coordinate, or a table of other columns
+        raise ParameterError("data", f"has {len(values)} lines, and there are {domain.dimension} columns")
     if isinstance(domain, RawDomain):
         return Block(raw_rows(values), np.zeros(values.shape[1], dtype=np.bool_))
     block = Block(np.empty(values.shape, dtype=np.int32), np.zeros(values.shape[1], dtype=np.bool_))

@@ -3,7 +3,7 @@
 KEPT = "sizes and weights count kept rows"
 COUNTED_UP = (
     "sizes and weights count all rows: those kept in a zone were counted apart and divided by its rate after the noise "
-    "(in net and ball coresets, and in weights of people, as far as they stood out of it)"
+    "(in net and ball coresets, and in weights of people but of a tree in a subspace, as far as they stood out of it)"
 )
 
 

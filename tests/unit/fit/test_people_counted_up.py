@@ -146,6 +146,16 @@ def test_in_many_columns_auto_counts_all_rows_of_people(in_six_columns, delta):
     assert ((low < truth) & (truth < high)).all()
 
 
+def test_of_weights_in_a_subspace_it_is_not_said_that_noise_was_left_out(in_six_columns):
+    """Leaves there weigh all that was counted, and so noise of either sign."""
+    made = PrivateCoreset(epsilon=2.0, **SIX).fit(in_six_columns).coreset_
+    near = np.square(CLOUDS[:, None] - made.points).sum(axis=2).argmin(axis=0)
+    assert np.bincount(near, weights=made.weights) == pytest.approx([10_000, 22_000], rel=0.25)
+    assert np.abs(made.weights).sum() > 2 * len(in_six_columns)
+    assert made.certificate.parameters["synopsis"] == "tree in a subspace"
+    assert "in weights of people but of a tree in a subspace, as far as" in made.certificate.parameters["zones_note"]
+
+
 @pytest.mark.parametrize("columns", [2, 6])
 def test_more_numbers_than_can_be_held_by_zone_are_of_kept_rows(people, in_six_columns, columns, monkeypatch):
     """How many leaves there are is known after the charge: nothing may fail there."""

@@ -20,6 +20,7 @@ class CancellableTable(Table):
     def __init__(self, table: Table, ask: Callable[[], None]) -> None:
         self._table, self._ask = table, ask
         self.names, self.width, self.streamed = table.names, table.width, table.streamed
+        self.by_person = table.by_person
 
     def pieces(self, columns: Sequence[str] | None) -> Iterator[Piece]:
         return (partial(self._read, piece) for piece in self._table.pieces(columns))
