@@ -277,7 +277,7 @@ def profiled(town: Town, folder: Path, **asked: Any) -> Fields:
     release = fit(rows, k=3, epsilon=1.0, bounds=BOX, choice="asked for on Monday", missing="drop", **charged)
     steps: list[tuple[int, int, str]] = []
     columns = ["half=east|west", "lon=-74.1:-73.9:4"]
-    found = release.profile(rows, columns=columns, epsilon=2.0, progress=lambda *step: steps.append(step), **charged)
+    found = release.profile(rows, columns=columns, epsilon=1.0, progress=lambda *step: steps.append(step), **charged)
     others = {"against": {"the same": release}, "public_centres": {"one": [[-74.0, 40.8]]}}
     asked_too = {"within": 500.0, "clip": 5000.0, "progress": lambda *step: steps.append(step)}
     scores = release.score(rows, epsilon=2.0, **others, **asked_too, **charged)
