@@ -144,17 +144,6 @@ def hard() -> str:
     return markdown_table(head, [[name, *cells] for name, cells in groups.items()])
 
 
-def families() -> str:
-    """The families by auto as it was at an earlier commit and as it is: geometric means, and their quotient."""
-    found = results("families.json")
-    head = ["ε", *(f"commit {found['commits'][each]}" for each in ("then", "now")), "now, relative to then"]
-    rows = []
-    for row in found["means"]:
-        words = [f"{row['then']:.3f}", f"{row['now']:.3f}", f"{row['relative']:.3f} ± {row['se']:.3f}"]
-        rows.append([f"{row['epsilon']:g}", *words])
-    return markdown_table(head, rows)
-
-
 def spare() -> str:
     """auto with centres to spare against without: means of both, and the mean quotient of pairs."""
     rows = []
@@ -686,7 +675,6 @@ VIEWS: dict[str, Callable[[], str]] = {
     "utility-sentence": utility_sentence,
     "nothing": nothing,
     "hard": hard,
-    "families": families,
     "spare": spare,
     "leaderboard": leaderboard,
     "leaderboard-sentence": leaderboard_sentence,
