@@ -144,6 +144,24 @@ def hard() -> str:
     return markdown_table(head, [[name, *cells] for name, cells in groups.items()])
 
 
+def families() -> str:
+    """The families by auto as it was at an earlier commit and as it is: geometric means, and their quotients."""
+    found = results("families.json")
+    head = [
+        "ε",
+        *(f"commit {found['commits'][each]}" for each in ("then", "now")),
+        "now, relative to then",
+        "by medians",
+    ]
+    rows = []
+    for row in found["means"]:
+        cells = [cell for cell in found["cells"] if cell["epsilon"] == row["epsilon"]]
+        medians = [geometric_mean([cell[each]["median"] for cell in cells]) for each in ("now", "then")]
+        words = [f"{row['then']:.3f}", f"{row['now']:.3f}", f"{row['relative']:.3f} ± {row['se']:.3f}"]
+        rows.append([f"{row['epsilon']:g}", *words, f"{medians[0] / medians[1]:.3f}"])
+    return markdown_table(head, rows)
+
+
 def spare() -> str:
     """auto with centres to spare against without: means of both, and the mean quotient of pairs."""
     rows = []
@@ -675,6 +693,7 @@ VIEWS: dict[str, Callable[[], str]] = {
     "utility-sentence": utility_sentence,
     "nothing": nothing,
     "hard": hard,
+    "families": families,
     "spare": spare,
     "leaderboard": leaderboard,
     "leaderboard-sentence": leaderboard_sentence,
