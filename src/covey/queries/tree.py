@@ -260,11 +260,11 @@ class TreeNodes:
         if self.depth == 0:  # the root: every row is below it
             return self.tree.keys(rows, self.levels)
         found = np.full(rows.shape[1], self.size - 1, dtype=np.int64)
-        which, keys = self.below(rows)
+        which, keys = self.descending(rows)
         found[which] = keys
         return found
 
-    def below(self, rows: Rows) -> tuple[Integers, Integers]:
+    def descending(self, rows: Rows) -> tuple[Integers, Integers]:
         """Which rows are below the nodes, and their keys.
 
         Where the nodes are all children of some parents, as in a tree that grows, a table says which parent it is.

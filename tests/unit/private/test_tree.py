@@ -335,8 +335,8 @@ def test_nodes_below_given_ones_and_the_rest(nodes, place_bits, monkeypatch):
     expected = [4 * nodes.index(key >> 2) + key % 4 if key >> 2 in nodes else size - 1 for key in deep.tolist()]
     assert query.size == size
     assert query.keys(rows).tolist() == expected
-    assert [query.keys(rows)[i] for i in query.below(rows)[0]] == query.below(rows)[1].tolist()
-    assert len(query.below(rows)[0]) == sum(key < size - 1 for key in expected)
+    assert [query.keys(rows)[i] for i in query.descending(rows)[0]] == query.descending(rows)[1].tolist()
+    assert len(query.descending(rows)[0]) == sum(key < size - 1 for key in expected)
     assert query.sensitivity(ADD).l1 == 1
 
 

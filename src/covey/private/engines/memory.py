@@ -84,7 +84,7 @@ class MemoryEngine(RowEngine):
     def sorted_keys(self, query: TreeNodes) -> NDArray[np.int64]:
         """The key of every row below the query's nodes, ascending: quicker than totals where few rows share a key."""
 
-        below = in_order(lambda unit: query.below(unit().rows)[1], self._units())
+        below = in_order(lambda unit: query.descending(unit().rows)[1], self._units())
         keys = np.concatenate([np.empty(0, dtype=np.int64), *below])
         keys.sort()
         return keys
