@@ -27,6 +27,7 @@ LEAST_EPSILON, MOST_EPSILON = Fraction(1, 2**30), Fraction(2**20)
 MOST_FAN_OUT = 2**16
 FINENESS = 2**11  # a scale is at least about this many units: rounding it up loses less than a thousandth
 SLACK = Fraction(1, 10**25)  # of the loss: pays for the wrap-around of int64
+MOST_TRIES, AT_ONCE = 16, 2**13  # draws for each node at a time, and for all: most of a draw's time is asking for it
 _DIGITS = Context(prec=60)
 _FARTHEST = 2**61  # units: no count is further from the threshold
 
@@ -81,10 +82,13 @@ class PrivTree:
         heights = above(counts - self.theta, depth=depth, units=units)
         split, left = np.zeros(len(heights), dtype=np.bool_), np.arange(len(heights))
         while left.size:
-            noise = discrete_laplace(left.shape, inverse_scale=Fraction(1, units.noise), source=source)
+            tries = max(1, min(MOST_TRIES, AT_ONCE // left.size))
+            noise = discrete_laplace((tries, left.size), inverse_scale=Fraction(1, units.noise), source=source)
             low = noise + heights[left]
-            split[left] = low > 0
-            left = left[low <= -units.bias]  # would not have split the parent either
+            fits = low > -units.bias  # would have split the parent too
+            first = fits.argmax(axis=0)  # of its tries
+            split[left] = low[first, np.arange(left.size)] > 0
+            left = left[~fits.any(axis=0)]
         return split
 
 

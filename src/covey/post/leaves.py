@@ -7,12 +7,13 @@ from covey.errors import ParameterError
 from covey.post.distances import Floats, add_up_each, nearest_with_squares, squared_lengths
 from covey.post.errors.boxes import CountedBoxes
 from covey.post.errors.costs import inside_matters
-from covey.post.errors.mixture import fit_mixture, likely_places
+from covey.post.errors.mixture import fit_mixture, mean_places
 from covey.post.kmeans import Clustering, weighted_kmeans
 from covey.post.kmedian import weighted_kmedian
 from covey.post.starts import plus_plus, uniform_starts
 
 STARTS = 10
+_MIXED = 2**11, 64  # boxes in all and for each centre, the more of them, that tell a mixture where rows are in boxes
 _CUT = 4.0  # of a cluster's mean square: how far from its centre dropped leaves come back
 _RISK = 0.05  # of a cluster's mean square: the most that the noise of leaves that came back may add
 _LEAST_SHARE = 0.3  # of a cluster's weight: with less, its leaves that came back are mostly noise
@@ -81,8 +82,8 @@ def settled(boxes: CountedBoxes, weights: Floats, centres: Floats, *, scale: flo
     found = recentre(boxes.points, boxes.widths, boxes.counts, weights, centres, scale=scale)
     if not inside_matters(boxes, found):
         return found
-    means = likely_places(boxes, fit_mixture(boxes, found)).means(len(weights))
-    return recentre(means, boxes.widths, boxes.counts, weights, found, scale=scale)
+    mixture = fit_mixture(boxes, found, most=max(_MIXED[0], _MIXED[1] * len(found)))
+    return recentre(mean_places(boxes, mixture), boxes.widths, boxes.counts, weights, found, scale=scale)
 
 
 def recentre(

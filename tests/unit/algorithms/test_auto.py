@@ -221,6 +221,18 @@ def test_a_seed_decides_everything(d, delta, objective):
     assert not np.array_equal(first, other)
 
 
+def test_boxes_are_no_smaller_than_a_thousandth_of_a_centres_rows(monkeypatch):
+    """Where rows are very many for the noise; a box that would have fewer is split by chance alone."""
+    rows = groups(200_000, 2, 2)
+    leaves = {}
+    for parts in (1000, 100, 10**9):
+        monkeypatch.setattr("covey.algorithms.auto.low.PARTS", parts)
+        found = fit(rows, k=2, epsilon=50.0, bounds=(-1, 1), algorithm="auto", random_state=1)
+        leaves[parts] = found.certificate.parameters["leaves"]
+    assert 2 * 1000 < leaves[1000] < 8 * 2 * 1000  # each split makes four
+    assert leaves[100] < leaves[1000] / 4 < leaves[10**9] / 8
+
+
 # --- accuracy: guards against a broken piece, far from the measured values --------------------------------------------
 
 
@@ -246,12 +258,12 @@ def test_medians_are_found(d, delta):
 
 @cache
 def city(neighbours: str) -> np.ndarray:
-    """Ratios of 20 fits of 20,000 rows in one city, with the globe for bounds."""
+    """Ratios of 60 fits of 20,000 rows in one city, with the globe for bounds: one in a hundred may lose a quarter."""
     rng = np.random.default_rng(3)
     quarters = np.array([2.35, 48.86]) + rng.normal(0, 0.06, (4, 2))
     rows = quarters[rng.integers(0, 4, 20_000)] + rng.normal(0, 0.01, (20_000, 2))
     bounds = covey.Box((-180, 180), (-90, 90))
-    return ratios(rows, 4, runs=20, epsilon=1.0, bounds=bounds, neighbours=neighbours)
+    return ratios(rows, 4, runs=60, epsilon=1.0, bounds=bounds, neighbours=neighbours)
 
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])

@@ -14,7 +14,17 @@ from covey.audit.draws import record_calls
 from covey.errors import ParameterError
 from covey.events import Pure
 from covey.noise.source import SeededSource
-from covey.noise.tree import SLACK, PrivTree, Units, above, cost_of_a_row, smallest_noise, units_of
+from covey.noise.tree import (
+    AT_ONCE,
+    MOST_TRIES,
+    SLACK,
+    PrivTree,
+    Units,
+    above,
+    cost_of_a_row,
+    smallest_noise,
+    units_of,
+)
 from covey.public import Neighbours
 
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
@@ -121,20 +131,39 @@ def test_a_bias_that_is_too_small_breaks_the_bound():
 
 
 def test_noise_is_drawn_again_exactly_where_it_would_not_have_split_the_parent():
-    """Noise by hand: heights of 2·bias, 1, 0, 1 - bias and -bias; only the last is drawn again, until it is higher."""
+    """Noise by hand: heights of 2·bias, 1, 0, 1 - bias and -bias; only the last is drawn again, until it is higher.
+
+    Of the tries of one call each node takes its own first that will do, whatever the later ones are.
+    """
     tree = PrivTree(Fraction(1), 4)
-    units, rounds = tree.units(ADD), []
+    units, asked = tree.units(ADD), []
+    first = np.array([3 * units.bias, units.bias + 1, units.bias, 1, 0])
+    opposite = np.array([1, 1, units.bias + 1, units.bias + 1, 0])  # decides otherwise, where a first try would do
 
     def by_hand(call):
-        rounds.append(call.given)
-        first = np.array([3 * units.bias, units.bias + 1, units.bias, 1, 0])
-        return first if len(rounds) == 1 else np.full(call.given, 0 if len(rounds) == 2 else units.bias + 1)
+        asked.append(call.given)
+        tries = np.zeros(call.given, dtype=np.int64)
+        if len(asked) == 1:
+            tries[0], tries[1:] = first, opposite
+        elif len(asked) == 3:
+            tries[-2:] = [[units.bias + 1], [1]]
+        return tries
 
     with record_calls(by_hand) as calls:
         split = tree.splits(np.zeros(5, dtype=np.int64), depth=1, neighbours=ADD, source=SeededSource(0))
     assert split.tolist() == [True, True, False, False, True]
-    assert rounds == [(5,), (1,), (1,)]
+    assert asked == [(MOST_TRIES, 5), (MOST_TRIES, 1), (MOST_TRIES, 1)]
     assert {call.rate for call in calls} == {Fraction(1, units.noise)}
+
+
+@pytest.mark.parametrize("nodes", [1, AT_ONCE // 2, AT_ONCE, AT_ONCE + 1])
+def test_each_node_has_tries_of_its_own(nodes):
+    """As many at a time as memory wants, and one for each node at least."""
+    with record_calls() as calls:
+        PrivTree(Fraction(1), 4).splits(np.zeros(nodes, np.int64), depth=1, neighbours=ADD, source=SeededSource(0))
+    tries, many = calls[0].given
+    assert (tries, many) == (max(1, min(MOST_TRIES, AT_ONCE // nodes)), nodes)
+    assert all(call.given[1] < nodes for call in calls[1:])
 
 
 def test_a_callers_decimal_context_changes_nothing():

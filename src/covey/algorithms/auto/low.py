@@ -28,6 +28,7 @@ from covey.queries.tree import Tree, TreeLeaves
 TREE_SHARE, COUNT_SHARE = 35, 65  # of epsilon
 HEAD_START = {1: 1.5, 2: 1.5, 3: 1.0, 4: 1.0}  # by dimension: how many levels' bias every node is spared, at most
 ROWS_SPARED = 1 / 8  # of the rows for each centre: where they are few, empty boxes would split with the others
+PARTS = 1000  # of a centre's rows: where noise would allow smaller boxes, they would only add noise, and take time
 STRICTNESS = 0.65
 
 # When rows are few for the budget and fill the box evenly, a grid with all of the budget is better than a tree.
@@ -54,11 +55,11 @@ def from_boxes(
     Guarantee: epsilon-DP. A noisy number of rows (2%; under replace-one it is public, and 2% counts those outside the
     bounds) decides in 2 and 3 dimensions whether to look at 4 cells per axis (2 to 14%), and what that shows
     decides between grid and tree: each choice, from released values, starts a plan. A tree takes 35% of the rest for
-    all its splits together, with a threshold below 0 so that depth costs small clusters less, and 65% for one count
-    per leaf, or, if it has only one, for a mean (`one_mean`); a grid takes all of it for its cells, and so does a mean
-    where a public number of rows says that there is nothing to find. Edge cases: a tree on no rows is a small random
-    one; rows all in one place grow it to the lattice's resolution; counts that do not stand out of the noise weigh
-    nothing in the search.
+    all its splits together, with a threshold below 0 so that depth costs small clusters less, or above where rows are
+    so many that boxes would have hardly any, and 65% for one count per leaf, or, if it has only one, for a mean
+    (`one_mean`); a grid takes all of it for its cells, and so does a mean where a public number of rows says that there
+    is nothing to find. Edge cases: a tree on no rows is a small random one; rows all in one place grow it to the
+    lattice's resolution; counts that do not stand out of the noise weigh nothing in the search.
     """
     tree = Tree(curator.domain, axes_per_split=curator.domain.dimension)
     curator.expect(tree)
@@ -138,8 +139,10 @@ def _tree(curator: Curator, tree: Tree, epsilon: Fraction, *, size: int, k: int)
     """The leaves of a tree, in a plan of its own: whether it has more than one decides what is asked next."""
     units = PrivTree(epsilon, tree.fan_out).units(curator.neighbours)
     head_start = HEAD_START[curator.domain.dimension] * units.bias / units.row
-    spared = round(min(head_start, ROWS_SPARED * size / k))
-    splits = PrivTree(epsilon, tree.fan_out, theta=-spared)
+    spared = min(head_start, ROWS_SPARED * size / k)
+    paid = math.log(PARTS * k, tree.fan_out) * units.bias / units.row  # for the levels down to so many boxes
+    theta = round(max(size / (PARTS * k) - paid, -spared))
+    splits = PrivTree(epsilon, tree.fan_out, theta=theta)
     curator.reserve(Plan((splits.event(),)))
     return TreeLeaves(tree, curator.grow(tree, splits))
 

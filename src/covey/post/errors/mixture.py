@@ -63,14 +63,16 @@ class _Moments(NamedTuple):
     variance: Floats
 
 
-def fit_mixture(boxes: CountedBoxes, centres: Floats, *, rounds: int = ROUNDS, narrow: bool = False) -> Mixture:
+def fit_mixture(
+    boxes: CountedBoxes, centres: Floats, *, rounds: int = ROUNDS, most: int = MOST_BOXES, narrow: bool = False
+) -> Mixture:
     """The mixture that explains the counts, from one Gaussian at each centre. Signed counts: their noise cancels.
 
     A Gaussian whose rows do not exceed twice their noise stays as it is. narrow : for clusters narrower than a box,
     whose place in it the few rows in the next boxes tell. How wide they are is then often open: a few rows are added
     that say a third of a box.
     """
-    boxes = _some(boxes)
+    boxes = _some(boxes, most)
     volume = np.prod(boxes.widths / 2, axis=1)
     total, k = max(boxes.rows, 1.0), len(centres)
     near = np.empty((0, 0), dtype=np.intp)
@@ -106,16 +108,16 @@ def fit_mixture(boxes: CountedBoxes, centres: Floats, *, rounds: int = ROUNDS, n
     return found
 
 
-def _some(boxes: CountedBoxes) -> CountedBoxes:
-    """All boxes, or of very many the heaviest and some others, each of which then counts for several."""
-    many = len(boxes.counts)
-    if many <= MOST_BOXES:
+def _some(boxes: CountedBoxes, most: int) -> CountedBoxes:
+    """All boxes, or of more than `most` the heaviest and some others, each of which then counts for several."""
+    many, half = len(boxes.counts), most // 2
+    if many <= most:
         return boxes
     order = _heaviest_first(np.abs(boxes.counts))
-    light = public_rng(many).choice(order[MOST_BOXES // 2 :], MOST_BOXES // 2, replace=False)
+    light = public_rng(many).choice(order[half:], half, replace=False)
     times = np.ones(many)
-    times[light] = (many - MOST_BOXES // 2) / len(light)
-    chosen = np.concatenate([order[: MOST_BOXES // 2], light])
+    times[light] = (many - half) / len(light)
+    chosen = np.concatenate([order[:half], light])
     return boxes.counting(boxes.counts * times, boxes.variances * times**2).some(chosen)
 
 
@@ -210,6 +212,17 @@ def misfit(boxes: CountedBoxes, mixture: Mixture) -> float:
     """How badly a mixture explains the counts: about 1 where nothing but noise and chance is left of them."""
     there = max(boxes.rows, 1.0) * box_shares(boxes, mixture)
     return float(np.mean(np.square(boxes.counts - there) / (boxes.variances + there)))
+
+
+def mean_places(boxes: CountedBoxes, mixture: Mixture) -> Floats:
+    """Where the rows of each box are on average."""
+    near = _near(boxes.points, mixture)
+    moments = _moments(boxes, mixture, near)
+    mass = moments.mass.prod(axis=0) * mixture.shares[near]
+    even = mixture.background * np.prod(boxes.widths / 2, axis=1) + 1e-300
+    middles = zip(moments.mean, boxes.points.T, strict=True)
+    sums = [(mass * along).sum(axis=0) + even * middle for along, middle in middles]
+    return np.stack(sums, axis=1) / (mass.sum(axis=0) + even)[:, None]
 
 
 def _masses(boxes: CountedBoxes, mixture: Mixture) -> tuple[NDArray[np.intp], Floats, Floats]:

@@ -17,6 +17,7 @@ from covey.post.errors.mixture import (
     box_shares,
     fit_mixture,
     likely_places,
+    mean_places,
 )
 from covey.post.errors.reruns import MadeUp
 from covey.post.random import public_rng
@@ -107,6 +108,31 @@ def test_the_parts_of_every_box_add_up_to_one_and_its_places_are_inside(d):
     assert np.bincount(places.box, places.parts, minlength=40) == pytest.approx(np.ones(40))
     off = np.abs(places.points - boxes.points[places.box])
     assert (off <= boxes.widths[places.box] / 2 + 1e-9).all()
+
+
+@pytest.mark.parametrize(("d", "k"), [(1, 3), (2, 4), (2, 9), (3, 9)])
+def test_rows_of_a_box_are_on_average_where_the_density_puts_them(d, k):
+    """Against sums over many points in each box, of the densities of all Gaussians: far ones have nothing there."""
+    rng = public_rng(10 * d + k)
+    points, widths = rng.uniform(-0.8, 0.8, (30, d)), rng.uniform(0.05, 0.4, (30, d))
+    mixture = Mixture(np.full(k, 0.9 / k), rng.uniform(-1, 1, (k, d)), rng.uniform(0.05, 0.12, (k, d)), 0.1)
+    boxes = CountedBoxes.of_one_scale(points, widths, np.ones(30), scale=1.0, strictness=1.0)
+    axis = (np.arange(60 // d) + 0.5) / (60 // d) - 0.5
+    grid = np.stack([part.ravel() for part in np.meshgrid(*[axis] * d, indexing="ij")], axis=1)
+    for found, middle, width in zip(mean_places(boxes, mixture), points, widths, strict=True):
+        inside = middle + width * grid
+        away = (inside[:, None] - mixture.means) / mixture.deviations
+        each = np.exp(-0.5 * np.square(away).sum(axis=2)) / mixture.deviations.prod(axis=1) / (2 * np.pi) ** (d / 2)
+        density = each @ mixture.shares + mixture.background / 2**d
+        assert found == pytest.approx(density @ inside / density.sum(), abs=0.01 * width.max())
+
+
+def test_of_too_many_boxes_the_heaviest_and_some_others_tell_a_mixture():
+    """A quarter of the boxes, half of them drawn from the light ones, which then count for all: nearly the same."""
+    _, boxes = rows_and_boxes(per_axis=32)
+    all_of_them, some = (fit_mixture(boxes, CENTRES, most=most) for most in (1024, 256))
+    assert some.means == pytest.approx(all_of_them.means, abs=0.005)
+    assert some.shares == pytest.approx(all_of_them.shares, abs=0.02)
 
 
 def test_moments_in_a_box_are_those_of_draws_and_hold_far_from_the_mean():
