@@ -312,7 +312,7 @@ def test_the_decisions_of_the_tree_have_the_promised_noise(monkeypatch, relation
 
     def noted(shape, *, inverse_scale, source):
         noise = draw(shape, inverse_scale=inverse_scale, source=source)
-        drawn.append(noise.astype(float))
+        drawn.append(noise.astype(float).ravel())
         return noise
 
     def with_units(self, counts, *, depth, neighbours, source):

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, chi2
+from scipy.stats import binomtest, chi2, chisquare
 
 from covey.noise.source import SeededSource
 from covey.noise.tree import PrivTree
@@ -20,6 +20,7 @@ from covey.queries.tree import Tree
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
 DRAWS = 60_000  # five per cent off is then missed once in 10^22 times, a right scale refused once in 10^9
 WRONG = 1e-9
+FEW = 300  # nodes
 
 
 def probability(rows: float, *, depth: int, noise: float, bias: float, theta: float, unit: float) -> float:
@@ -58,8 +59,10 @@ def draw_splits(mechanism, relation):
         start = theta + depth * bias
         for rows in (0, start - 0.6 * bias, start + noise, start + 2 * noise):
             count = max(0, round(rows))
-            nodes = np.full(DRAWS, count, dtype=np.int64)
-            yield depth, count, mechanism.splits(nodes, depth=depth, neighbours=relation, source=source).sum()
+            parts = [DRAWS // 2, *[FEW] * (DRAWS // 2 // FEW)]  # at once, and few at a time, with many tries each
+            nodes = (np.full(part, count, dtype=np.int64) for part in parts)
+            each = (mechanism.splits(some, depth=depth, neighbours=relation, source=source) for some in nodes)
+            yield depth, count, sum(int(split.sum()) for split in each)
 
 
 @pytest.mark.parametrize("relation", [ADD, REPLACE])
@@ -101,3 +104,21 @@ def test_whole_trees_stop_at_the_root_as_often_as_they_should(off, accepted):
         count, depth=0, noise=off * units.noise / units.row, bias=units.bias / units.row, theta=0, unit=units.row
     )
     assert (binomtest(whole, 4000, p).pvalue > 1e-4) == accepted
+
+
+@pytest.mark.parametrize("nodes", [2, 64, 6000])
+def test_nodes_side_by_side_are_independent(nodes):
+    """An empty node and one that splits about every second time, by turns: both, one or none of a pair split."""
+    tree, source = PrivTree(Fraction(1, 2), 4), SeededSource(nodes)
+    units = tree.units(ADD)
+    noise, bias = units.noise / units.row, units.bias / units.row
+    counts = np.tile([0, round(bias)], nodes // 2)
+    seen = np.zeros(4)
+    for _ in range(DRAWS // nodes):
+        split = tree.splits(counts, depth=1, neighbours=ADD, source=source).astype(np.intp)
+        seen += np.bincount(2 * split[::2] + split[1::2], minlength=4)
+    one, other = (
+        probability(rows, depth=1, noise=noise, bias=bias, theta=0, unit=units.row) for rows in (0, round(bias))
+    )
+    parts = np.outer([1 - one, one], [1 - other, other]).ravel()
+    assert chisquare(seen, seen.sum() * parts).pvalue > WRONG

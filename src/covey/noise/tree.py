@@ -48,9 +48,10 @@ class PrivTree:
     Guarantee: all decisions of one tree, level after level, are epsilon-DP together, however many levels there are.
     So is everything computed from them, such as an end to all growth when a level has become too wide.
 
-    Edge cases: an empty node is treated like any other, and splits with probability about 1/(2·fan_out) (the root:
-    a little more than 1/2). How often noise is drawn again depends on the counts: who watches the clock may learn
-    more than epsilon says. epsilon from 2^-30 to 2^20, fan_out from 2 to 2^16: checked here, before anything is paid.
+    Edge cases: an empty node is treated like any other, and if theta is 0 splits with probability about 1/(2·fan_out)
+    (the root: a little more than 1/2). How often noise is drawn again depends on the counts: who watches the clock may
+    learn more than epsilon says. epsilon from 2^-30 to 2^20, fan_out from 2 to 2^16: checked here, before anything is
+    paid.
     """
 
     epsilon: Fraction

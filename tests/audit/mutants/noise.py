@@ -299,6 +299,20 @@ MUTANTS = (
         killer=TREE + "test_each_node_has_tries_of_its_own[4096]",
     ),
     mutant(
+        "tree-noise-of-the-neighbour",
+        "every other node of a level has the noise of the one before it",
+        "noise.tree:PrivTree.splits",
+        {"noise + heights[left]": "noise[:, np.arange(left.size) & -2] + heights[left]"},
+        killer="statistical/test_tree_splits.py::test_nodes_side_by_side_are_independent[2]",
+    ),
+    mutant(
+        "tree-heights-of-others",
+        "where noise is drawn again, a node of a tree is judged by the rows of another",
+        "noise.tree:PrivTree.splits",
+        {"noise + heights[left]": "noise + heights[: left.size]"},
+        killer=TREE + "test_decisions_are_those_of_the_noise_that_was_drawn[3000]",
+    ),
+    mutant(
         "tree-bias-of-the-paper",
         "the bias of a level is that of the paper: an empty node splits twice as often, and a whole leaf tells more",
         "noise.tree:units_of",

@@ -166,6 +166,28 @@ def test_each_node_has_tries_of_its_own(nodes):
     assert all(call.given[1] < nodes for call in calls[1:])
 
 
+@pytest.mark.parametrize("nodes", [1, 2, 700, 3000, 9000])
+def test_decisions_are_those_of_the_noise_that_was_drawn(nodes):
+    """Node by node in plain integers, from the noise of every call: in order, and until each has some that will do."""
+    tree, counts = PrivTree(Fraction(1), 4), np.arange(nodes) % 7
+    units = tree.units(ADD)
+    with record_calls() as calls:
+        split = tree.splits(counts, depth=1, neighbours=ADD, source=SeededSource(nodes))
+    heights = above(counts, depth=1, units=units).tolist()
+    left, expected = list(range(nodes)), [False] * nodes
+    for call in calls:
+        again = []
+        for node, own in zip(left, call.drawn.T.tolist(), strict=True):
+            first = next((noise for noise in own if heights[node] + units.bias + noise > 0), None)
+            if first is None:
+                again.append(node)
+            else:
+                expected[node] = heights[node] + first > 0
+        left = again
+    assert not left
+    assert split.tolist() == expected
+
+
 def test_a_callers_decimal_context_changes_nothing():
     expected = units_of(2005, 512, 4)
     with localcontext() as context:

@@ -79,11 +79,17 @@ def plain_privtree(rows: np.ndarray, tree: Tree, mechanism: PrivTree, neighbours
         height = {key: max(keys.count(key) - depth * bias, mechanism.theta - bias) for key in nodes}
         split, left = {}, nodes
         while left:
-            noise = discrete_laplace(len(left), inverse_scale=Fraction(1, units.noise), source=source)
-            drawn = zip(left, noise.tolist(), strict=True)
-            noisy = {key: height[key] + Fraction(each, units.row) for key, each in drawn}
-            split |= {key: each > mechanism.theta for key, each in noisy.items()}
-            left = [key for key in left if noisy[key] + bias <= mechanism.theta]
+            tries = max(1, min(16, 8192 // len(left)))
+            drawn = discrete_laplace((tries, len(left)), inverse_scale=Fraction(1, units.noise), source=source)
+            again = []
+            for key, own in zip(left, drawn.T.tolist(), strict=True):
+                noisy = (height[key] + Fraction(each, units.row) for each in own)
+                first = next((each for each in noisy if each + bias > mechanism.theta), None)
+                if first is None:
+                    again.append(key)
+                else:
+                    split[key] = first > mechanism.theta
+            left = again
         children = []
         for key in nodes:
             if split[key]:
