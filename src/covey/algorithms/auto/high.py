@@ -39,7 +39,8 @@ from covey.post.subspace import (
 )
 from covey.post.zones import KeptClusters, KeptCounts
 from covey.private.curator import Curator
-from covey.public import Domain
+from covey.public import Domain, Neighbours
+from covey.published.outside import ROWS_BY_BOUNDS
 from covey.queries.moments import MeanSums, SecondMoments, Variances
 from covey.queries.norms import NormCounts
 from covey.queries.projection import Projection
@@ -86,9 +87,9 @@ def from_subspace(
     shares = choose_shares(size=size, epsilon=left, delta=delta, **asked)
     shares = shares if kinds == 1 else replace(shares, spare=0)  # whose rows would be counted by zone again
     curator.reserve(shares.plan)
-    middle, radius, lost = _where_the_rows_are(curator, shares, size)
+    middle, off, radius, lost = _where_the_rows_are(curator, shares, size, doubt=_doubt_of_rows(curator, told, size))
     subspace, doubt = _main_axes(curator, shares, size, middle=middle, radius=radius, k=k)
-    projection, half = _projection(subspace, middle=middle, radius=radius, width=shares.width, domain=domain)
+    projection, half = _projection(subspace, middle=middle, off=off, radius=radius, width=shares.width, domain=domain)
     leaves = _tree(curator, projection, half, shares, k=k)
     points = middles_of_mass(leaves.lower, leaves.upper, half=half, deviations=np.sqrt(subspace.variances))
     strictness = SPARE_STRICTNESS if shares.spare else STRICTNESS
@@ -108,7 +109,8 @@ def from_subspace(
         more = mean_square(points, weights) - mean_square(points, standing.kept)
         subspace = replace(subspace, scatter=max(subspace.scatter + more, beside, LEAST_SCATTER * radius**2))
     between = mean_square(found.centres, heavy)
-    within = max(subspace.scatter - between, 0.05 * subspace.scatter)
+    unseen = off - subspace.axes @ (off @ subspace.axes)  # how far the middle is off beside the subspace
+    within = max(subspace.scatter - between, 0.05 * subspace.scatter, float(unseen @ unseen))
     centres, part_of = _refined(
         curator,
         centres,
@@ -165,8 +167,20 @@ def in_span(boxes: FlatBoxes, centres: Floats) -> tuple[FlatBoxes, Floats]:
     return replace(boxes, middle=boxes.middle @ span, axes=span.T @ boxes.axes, outside=part), centres @ span
 
 
-def _where_the_rows_are(curator: Curator, shares: Shares, size: float) -> tuple[Floats, float, float]:
-    """A middle of the rows, a radius about it that nearly all are within, and the mean square that lies beyond it."""
+def _doubt_of_rows(curator: Curator, told: dict[str, Any], size: float) -> float:
+    """The deviation of the noisy number of rows, two counts with noise of one scale, as a part of it."""
+    return 2 * float(told[ROWS_BY_BOUNDS[2]]) / size if curator.neighbours is Neighbours.ADD_REMOVE else 0.0
+
+
+def _where_the_rows_are(
+    curator: Curator, shares: Shares, size: float, *, doubt: float
+) -> tuple[Floats, Floats, float, float]:
+    """A middle of the rows, how far it is off by the number of rows alone, a radius that nearly all rows are within,
+    and the mean square that lies beyond it.
+
+    The second mean of the rows, about the first, is divided by their noisy number: where they are in a sliver far from
+    the first, that alone is many times as wide as they are. doubt : of that number, as a part of it.
+    """
     domain = curator.domain
     reach = math.sqrt(domain.row_l2_squared)
     first = _moments(MeanSums, curator, np.zeros(domain.dimension), reach, shares.mean)
@@ -186,7 +200,7 @@ def _where_the_rows_are(curator: Curator, shares: Shares, size: float) -> tuple[
     spread = deviation(shares.recentre, again.sensitivity(curator.neighbours)) * float(again.clip.units[0]) / size
     shift = shrunk(shift, spread, reach=radius)
     lost = lost_square(counts, radii, size=size, radius=radius, scale=scale)
-    return inside((mean + shift)[None], domain)[0], radius, lost
+    return inside((mean + shift)[None], domain)[0], doubt * shift, radius, lost
 
 
 def _main_axes(
@@ -219,11 +233,13 @@ def _moments(kind: type[Moments], curator: Curator, centre: Floats, radius: floa
 
 
 def _projection(
-    subspace: Subspace, *, middle: Floats, radius: float, width: float, domain: Domain
+    subspace: Subspace, *, middle: Floats, off: Floats, radius: float, width: float, domain: Domain
 ) -> tuple[Projection, Floats]:
-    """The map to the subspace, and the half-widths of the box there, in lattice units: `width` standard deviations."""
+    """The map to the subspace, and the half-widths of the box there, in lattice units: `width` standard deviations of
+    the rows, or of the middle if that is further off."""
     unit = Projection.unit(domain)
-    half = np.maximum(np.minimum(width * np.sqrt(subspace.variances), radius), 1.0)
+    wide = np.maximum(np.sqrt(subspace.variances), np.abs(off @ subspace.axes))
+    half = np.maximum(np.minimum(width * wide, radius), 1.0)
     matrix = np.rint(subspace.axes.T * unit).astype(np.int64)
     return Projection(matrix, middle, np.rint(half * unit).astype(np.int64), domain), half
 
