@@ -20,6 +20,7 @@ from covey.noise.mechanisms import DiscreteGaussian
 from covey.post.distances import nearest
 from covey.post.many import spread_costs
 from covey.post.random import public_rng
+from covey.post.subspace import Subspace
 from covey.public import Neighbours, resolve_bounds
 from covey.published.outside import ROWS_BY_BOUNDS
 
@@ -274,6 +275,25 @@ def test_a_city_on_the_globe_is_found_in_most_runs(neighbours):
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
 def test_a_city_on_the_globe_is_found_on_average(neighbours):
     assert np.mean(city(neighbours)) < 1.5
+
+
+def test_the_box_is_as_wide_as_the_middle_may_be_off():
+    """Rows far from the first middle, whose second one is their sum over a noisy number: three of its deviations."""
+    domain = resolve_bounds((-1, 1), names=None, width=6)
+    axes = np.eye(6)[:, :2]
+    narrow = Subspace(axes, np.array([4e4, 9e4]), 2e5)
+    off = np.array([1000.0, -100.0, 500.0, 0.0, 0.0, 0.0])
+    _, half = auto_high._projection(narrow, middle=np.zeros(6), off=off, radius=1e6, width=3.0, domain=domain)
+    assert half.tolist() == [3000.0, 900.0]  # by the middle, by the rows; what is beside the axes widens none
+    _, half = auto_high._projection(narrow, middle=np.zeros(6), off=off, radius=2500.0, width=3.0, domain=domain)
+    assert half.tolist() == [2500.0, 900.0]
+
+
+def test_the_number_of_rows_is_in_doubt_where_it_is_noisy(curator_of):
+    """Two counts, inside and outside the bounds, each with Laplace noise of the scale that is told: 2 scales."""
+    for relation, doubt in ((ADD, 2 * 50 / 4000), (REPLACE, 0.0)):
+        curator = curator_of(groups(4000, 6, 2), neighbours=relation, epsilon=Fraction(1), delta=PURE, seed=1)
+        assert auto_high._doubt_of_rows(curator, NOTED, 4000) == pytest.approx(doubt)
 
 
 @pytest.mark.parametrize(("d", "delta"), [(6, 1e-6), (12, 1e-6), (6, None)])
