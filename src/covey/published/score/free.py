@@ -55,4 +55,4 @@ def _saved(cost: Known, single: Known) -> Known | None:
     share = 1 - cost[0] / single[0]
     if cost[1] is None or cost[2] is None or single[1] is None or single[2] is None or single[1] <= 0:
         return share, None, None
-    return share, max(1 - cost[2] / single[1], -1.0), min(1 - max(cost[1], 0.0) / single[2], 1.0)
+    return share, 1 - cost[2] / single[1], min(1 - max(cost[1], 0.0) / single[2], 1.0)
