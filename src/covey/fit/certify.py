@@ -19,7 +19,7 @@ from covey.private.narrowed.missing import MIDDLE
 from covey.public import Domain
 from covey.published.certificate import Certificate
 from covey.published.errors import OBJECTIVES, THINNED, BoxNoise, Errors, from_boxes, from_sizes
-from covey.published.outside import ROWS_BY_BOUNDS
+from covey.published.outside import ROWS_BY_BOUNDS, public_rows
 from covey.published.release import Release, Synopsis, WeightedPoints
 from covey.published.ways import Unit
 
@@ -47,12 +47,13 @@ def certify(
     seeded: bool,
 ) -> Release:
     """What is published, with its errors. Sizes and weights are of the sample, and so are scaled to all rows: free."""
-    sizes, errors, not_told = known_errors(request, outcome, domain, scale=sampled.scale)
     thinned = "zones" in outcome.notes and not outcome.counted_up
     notes = of_kept(outcome.notes) if thinned else outcome.notes
     notes = notes if sampled.scale == 1 else of_sample(notes, sampled.scale)
     notes = {**notes, "sample": sampled.notes} if sampled.notes else notes
     notes = {**notes, "people": capped.notes} if capped.notes else notes
+    rows = public_rows(str(request.neighbours), notes)
+    sizes, errors, not_told = known_errors(request, outcome, domain, scale=sampled.scale, rows=rows)
     notes = notes if request.missing == MIDDLE else {**notes, "missing": request.missing}
     notes = {**notes, "choice": request.choice} if request.choice is not None else notes
     notes = {**notes, "not_told": not_told} if not_told else notes
@@ -86,17 +87,21 @@ def certify(
 
 
 def known_errors(
-    request: Request, outcome: Outcome, domain: Domain, *, scale: float
+    request: Request, outcome: Outcome, domain: Domain, *, scale: float, rows: float | None = None
 ) -> tuple[NDArray[np.float64] | None, Errors | None, dict[str, str]]:
-    """Sizes in all rows, what is known of the errors of a release, and why something is not. From released numbers."""
+    """Sizes in all rows, what is known of the errors of a release, and why something is not. From released numbers.
+
+    rows : how many there are, where that is public; no size is more.
+    """
+    most = np.inf if rows is None else rows
     if outcome.boxes is not None:
         boxes = outcome.boxes.scaled(domain.limit).of_all(scale)
         if request.errors == "none":
-            return cluster_sizes(boxes, outcome.centres / domain.limit).sizes, None, {}
+            return np.minimum(cluster_sizes(boxes, outcome.centres / domain.limit).sizes, most), None, {}
         unit = Unit.of(domain.names, domain.middle, domain.unit, domain.reach)
-        known = from_boxes(boxes, outcome.centres / domain.limit, unit, request.objective)
+        known = from_boxes(boxes, outcome.centres / domain.limit, unit, request.objective, most=most)
     elif outcome.size_law is not None:
-        known = from_sizes(outcome.size_law.of_all(scale))
+        known = from_sizes(outcome.size_law.of_all(scale), most=most)
     else:
         sizes = None if outcome.sizes is None else outcome.sizes * scale
         return sizes, None, {"errors": outcome.not_told or NO_COUNTS}
