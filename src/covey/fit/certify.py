@@ -18,7 +18,7 @@ from covey.post.errors.sizes import cluster_sizes
 from covey.private.narrowed.missing import MIDDLE
 from covey.public import Domain
 from covey.published.certificate import Certificate
-from covey.published.errors import OBJECTIVES, THINNED, BoxNoise, Errors, from_boxes, from_sizes
+from covey.published.errors import NO_BOXES, OBJECTIVES, THINNED, BoxNoise, Errors, from_boxes, from_sizes
 from covey.published.outside import ROWS_BY_BOUNDS, public_rows
 from covey.published.release import Release, Synopsis, WeightedPoints
 from covey.published.ways import Unit
@@ -29,6 +29,7 @@ ZONED = "a fit with zones is not run again on made-up rows"
 ZONED_COSTS = "centres were chosen by the same noise of zones that their cost would be told by"
 BOUNDS = ("_error", "_error_one_query", "_error_of_centres", "beyond_the_best")  # how notes of bounds on costs end
 NO_RERUNS = "there are too many centres for reruns, or no counts that stand for rows"
+OTHER = "a fit by this algorithm is not run again on made-up rows"
 NO_BOUND = "noise leaves open by how much the centres cost more than the best ones, or it may be twice as much"
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def certify(
         dataset=dataset,
         receipt=receipt,
     )
-    if request.errors == "full" and errors is not None and outcome.boxes is not None:
+    if request.errors == "full" and errors is not None:
         certificate, errors = _rerun(errors, outcome, request.objective, certificate, domain, scale=sampled.scale)
     return Release(
         objective=request.objective,
@@ -119,16 +120,31 @@ def _rerun(
     """The errors with those of places and of the extra cost, by reruns on made-up rows; or the reason why not."""
     from covey.fit.rehearse import reruns, with_reruns
 
-    assert outcome.boxes is not None
-    boxes = outcome.boxes.scaled(domain.limit).of_all(scale)
-    found, notes = reruns(boxes, outcome.centres / domain.limit, objective, certificate), certificate.parameters
+    found = None
+    if outcome.boxes is not None:
+        boxes = outcome.boxes.scaled(domain.limit).of_all(scale)
+        found = reruns(boxes, outcome.centres / domain.limit, objective, certificate)
     if found is None:
-        why = {"places": SAMPLED if "sample" in notes else ZONED if "zones" in notes else NO_RERUNS}
+        why = dict.fromkeys(("places", "excess"), _no_reruns(outcome, certificate))
     else:
         errors, why = with_reruns(errors, found), {} if found.excess is not None else {"excess": NO_BOUND}
+    notes = certificate.parameters
     if why:
         notes = {**notes, "not_told": {**notes.get("not_told", {}), **why}}
     return msgspec.structs.replace(certificate, parameters=notes), errors
+
+
+def _no_reruns(outcome: Outcome, certificate: Certificate) -> str:
+    """Why a fit was not run again on made-up rows."""
+    from covey.fit.rehearse import COUNT_BOXES
+
+    if "sample" in certificate.parameters:
+        return SAMPLED
+    if "zones" in certificate.parameters:
+        return ZONED
+    if outcome.boxes is None:
+        return NO_BOXES
+    return NO_RERUNS if certificate.algorithm in COUNT_BOXES else OTHER
 
 
 def of_kept(notes: Mapping[str, Any]) -> dict[str, Any]:
