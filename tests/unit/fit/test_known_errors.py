@@ -66,3 +66,12 @@ def test_full_errors_say_why_they_have_no_places_and_no_extra_cost(d, more, why)
     assert why in told["excess"]
     quick = fit(data, **{"k": 2, "epsilon": 1.0, **more}, bounds=(-1, 1), random_state=1)
     assert not {"places", "excess"} & quick.certificate.parameters.get("not_told", {}).keys()  # nobody asked
+
+
+def test_what_full_errors_do_not_say_is_said_in_words():
+    data = public_rng(1).normal(0, 0.3, (3000, 6))
+    words = [
+        fit(data, k=2, epsilon=1.0, bounds=(-1, 1), random_state=1, errors=each).words for each in ("full", "quick")
+    ]
+    told = "without noise, and how much more they cost, cannot be told: only the rows of each cluster were counted"
+    assert [any(told in each for each in found) for found in words] == [True, False]
