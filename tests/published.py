@@ -270,7 +270,7 @@ def commands(town: Town, folder: Path) -> Fields:
 
 
 def profiled(town: Town, folder: Path, **asked: Any) -> Fields:
-    """What is in the clusters of a release; in a large one that something stands out is likely."""
+    """What is in the clusters of a release: much that stands out, and with next to no budget nothing."""
     rows = town.people().assign(half=lambda rows: np.where(rows.lon > -74.0, "east", "west"))
     book = Ledger.create(folder / "x.ledger", dataset="trips", epsilon=9, person=asked.get("person"))
     charged = {"ledger": book, "dataset": "trips", **asked}
@@ -278,10 +278,12 @@ def profiled(town: Town, folder: Path, **asked: Any) -> Fields:
     steps: list[tuple[int, int, str]] = []
     columns = ["half=east|west", "lon=-74.1:-73.9:4"]
     found = release.profile(rows, columns=columns, epsilon=1.0, progress=lambda *step: steps.append(step), **charged)
+    nothing = release.profile(rows, columns=["half=east|west"], epsilon=0.01, **charged)
     others = {"against": {"the same": release}, "public_centres": {"one": [[-74.0, 40.8]]}}
     asked_too = {"within": 500.0, "clip": 5000.0, "progress": lambda *step: steps.append(step)}
     scores = release.score(rows, epsilon=2.0, **others, **asked_too, **charged)
-    documents = (of_json(what, json.loads(each.to_json())) for what, each in (("Profile", found), ("Score", scores)))
+    made = (("Profile", found), ("Profile", nothing), ("Score", scores))
+    documents = (of_json(what, json.loads(each.to_json())) for what, each in made)
     return joined(*documents, of_steps(steps), of_release(release))
 
 
@@ -339,6 +341,7 @@ def _cases() -> Iterator[tuple[str, Case]]:
         yield f"how many clusters in {name} columns", Case(partial(made, **asked), frozenset({"auto k"}))
     yield "private bounds", Case(privately, frozenset({"private bounds"}))
     yield "all errors", Case(partial(on_map, errors="full"))
+    yield "all errors of many columns", Case(partial(wide, errors="full"))
     yield "no errors", Case(partial(on_map, errors="none"))
     yield "a map with a ledger", Case(partial(on_map, choice="asked for on Monday"))
     yield "an algorithm from outside", Case(from_outside)

@@ -56,3 +56,31 @@ def test_intervals_of_sums_and_ratios_hold_the_truth_as_often_as_they_say(level)
 def test_a_ratio_whose_lower_sum_may_be_nothing_is_not_told():
     assert Noisy(np.array([5.0, 3.0]), 10.0).ratio(np.array([1.0, 0.0]), np.ones(2)) is None
     assert Noisy(np.array([-5.0, 3.0]), 1.0).ratio(np.array([1.0, 0.0]), np.ones(2)) is None
+
+
+def test_what_cannot_be_below_nothing_keeps_its_intervals_where_noise_is_far_below():
+    """Few rows and much noise: cut at 0 afterwards, such intervals were points that held nothing."""
+    truth, scale, draws, level = np.r_[np.zeros(20), 9.0, 3.0, 1.0, 2.0], 5, 2000, 0.9
+    weights, below = np.geomspace(0.01, 1.0, 24), np.r_[np.zeros(23), 1000.0]
+    bottom = np.r_[truth[:23], 400.0]
+    noise = discrete_laplace((draws, 24), inverse_scale=Fraction(1, scale), source=SeededSource(5))
+    held = np.zeros(2)
+    for each in noise:
+        total = Noisy(truth + each, scale).sum(weights, level, least=0.0)
+        share = Noisy(bottom + each, scale).ratio(weights * (below == 0), below, level, least=0.0, most=1.0)
+        assert share is not None
+        for told in (total, share):
+            assert 0 <= told[1] <= told[0] <= told[2]
+            assert told[2] - told[1] > 1e-6
+        held += total[1] <= weights @ truth <= total[2], share[1] <= (weights[:23] @ truth[:23]) / 4e5 <= share[2]
+    assert (held / draws > level - 0.02).all()
+
+
+def test_a_ratio_beyond_all_possible_ones_has_an_interval_with_a_width_at_the_possible_end():
+    numbers = Noisy(np.array([900.0, -150.0]), 5.0)
+    share, low, high = numbers.ratio(np.array([1.0, 0.0]), np.ones(2), least=0.0, most=1.0)
+    assert (share, high) == (1.0, 1.0)
+    assert low < 0.99
+    none, low, high = Noisy(np.array([-150.0, 900.0]), 5.0).ratio(np.array([1.0, 0.0]), np.ones(2), least=0.0, most=1.0)
+    assert (none, low) == (0.0, 0.0)
+    assert high > 0.01

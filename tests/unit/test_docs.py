@@ -170,6 +170,23 @@ def test_a_ledger_is_kept_as_the_page_says(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out.endswith("1.0 of 2.0\n")
 
 
+def test_pages_that_are_read_one_after_the_other_work_in_one_folder(tmp_path, monkeypatch, capsys):
+    """None needs a file that no page before it makes, or writes one that is there, or spends what another has spent."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    for page in ("start", "after-the-release", "ledger", "people"):
+        followed(f"docs/guide/{page}.md")
+    wanted = ("release.json", "after.json", "after.geojson", "june.json", "again.json", "drivers.json")
+    assert all(Path(each).exists() for each in wanted)
+    assert "all rows with the same 'driver', of which at most 10 count" in capsys.readouterr().out
+
+
+def test_people_work_without_any_other_page(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    followed("docs/guide/people.md")
+    assert len(Release.load("drivers.json").centres) == 5
+
+
 def test_what_the_guides_say_about_time_was_measured():
     rows = json.loads(text("benchmarks/results/speed.json"))["table"]
     sampled = [row for row in rows if row["part"] == "sample"]

@@ -33,8 +33,8 @@ def test_the_commands_of_the_page_run_as_they_stand(tmp_path, monkeypatch):
         assert program == "covey"
         done = CliRunner().invoke(cli, arguments)
         assert done.exit_code == 0, done.output
-    assert len(json.loads(Path("centres.geojson").read_text())["features"]) == 6
-    assert {"map.png", "report.html", "centres.gpkg", "centres.csv", "assigned.csv"} <= {
+    assert len(json.loads(Path("after.geojson").read_text())["features"]) == 6
+    assert {"map.png", "report.html", "after.gpkg", "after.csv", "assigned.csv"} <= {
         each.name for each in Path().iterdir()
     }
 

@@ -12,7 +12,7 @@ import click
 from covey.cli.about import Asked, ask, question_options, read_release
 from covey.cli.data import takes_data
 from covey.files import File
-from covey.text import paragraph, show_table
+from covey.text import listing, paragraph, show_table
 
 
 @click.command(short_help="How good the centres of a release are: cost, distances, shares, with intervals.")
@@ -75,9 +75,9 @@ def score(
 
 def show_free(release: Any, *, as_json: bool) -> None:
     """What a release tells of itself."""
-    from covey.published.score.free import free_scores
+    from covey.published.score.free import with_reasons
 
-    found = free_scores(release)
+    found, why = with_reasons(release)
     if as_json:
         click.echo(json.dumps(found, indent=2))
         return
@@ -85,13 +85,24 @@ def show_free(release: Any, *, as_json: bool) -> None:
         [name, *("not told" if each is None else f"{each:.4g}" for each in told or [None] * 3)]
         for name, told in found.items()
     ]
+    for row in rows:
+        if row[0] == "separation" and found["separation"] is not None:  # between published places: no noise is in it
+            row[2:] = ["exact", "exact"]
     show_table(["", "score", "from", "to"], rows, right=range(1, 4))
-    click.echo(
-        "\n"
-        + paragraph(
-            "From the release alone, for nothing; intervals hold 9 times in 10. The cost has columns scaled by the "
-            "bounds; the distance is in metres on a map, and in the units of the data elsewhere; the separation is in "
-            "halves of the widest range. What is not told can be asked of the rows: "
-            "covey score RELEASE DATA --epsilon 0.1."
-        )
-    )
+    click.echo(f"\n{paragraph(FREE)}")
+    for reason in dict.fromkeys(why.values()):
+        names = [name for name, each in why.items() if each == reason]
+        known = ", or have no interval" if any(found[name] is not None for name in names) else ""
+        click.echo(f"\n{paragraph(f'Not told{known}: {listing(names)}. {reason[:1].upper()}{reason[1:]}.')}")
+    if asked := [name for name in why if name != "separation"]:
+        zones = any("zones" in each.parameters for each in (release.certificate, *release.certificate.leaves()))
+        words = ZONED if zones else f"Rows can be asked for {listing(asked)}: covey score RELEASE DATA --epsilon 0.1."
+        click.echo(f"\n{paragraph(words)}")
+
+
+FREE = (
+    "From the release alone, for nothing; intervals hold 9 times in 10. The cost has columns scaled by the bounds; the "
+    "distance is in metres on a map, and in the units of the data elsewhere; the separation, between the two nearest "
+    "of the published centres, is in halves of the widest range."
+)
+ZONED = "Rows cannot be asked about a release with zones, to which more was promised than such a question keeps."

@@ -35,6 +35,12 @@ from covey.published.reading import near
 from covey.published.release import Release
 from covey.queries.base import Query
 
+ZONED = (
+    "promises more to rows in zones, and further questions have no zones yet. A score without data costs nothing and "
+    "tells what this release knows; to ask rows, make a release that is fitted without zones, if those in zones need "
+    "no more than its promise"
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
@@ -98,7 +104,7 @@ def check_terms(
         if part.seeded and seed is None:
             raise ParameterError("release", "is seeded, and so not private: what is asked about its centres is neither")
         if "zones" in part.parameters:
-            raise ParameterError("release", "promises more to rows in zones, which further questions have none of yet")
+            raise ParameterError("release", ZONED)
     if engine not in ("auto", *engines):
         options = ", ".join(map(repr, ("auto", *engines)))
         raise ParameterError("engine", f"must be one of {options}: elsewhere this question is not asked")

@@ -18,8 +18,8 @@ from covey.post.errors.sizes import cluster_sizes
 from covey.private.narrowed.missing import MIDDLE
 from covey.public import Domain
 from covey.published.certificate import Certificate
-from covey.published.errors import OBJECTIVES, THINNED, BoxNoise, Errors, from_boxes, from_sizes
-from covey.published.outside import ROWS_BY_BOUNDS
+from covey.published.errors import NO_BOXES, OBJECTIVES, THINNED, BoxNoise, Errors, from_boxes, from_sizes
+from covey.published.outside import ROWS_BY_BOUNDS, public_rows
 from covey.published.release import Release, Synopsis, WeightedPoints
 from covey.published.ways import Unit
 
@@ -29,6 +29,7 @@ ZONED = "a fit with zones is not run again on made-up rows"
 ZONED_COSTS = "centres were chosen by the same noise of zones that their cost would be told by"
 BOUNDS = ("_error", "_error_one_query", "_error_of_centres", "beyond_the_best")  # how notes of bounds on costs end
 NO_RERUNS = "there are too many centres for reruns, or no counts that stand for rows"
+OTHER = "a fit by this algorithm is not run again on made-up rows"
 NO_BOUND = "noise leaves open by how much the centres cost more than the best ones, or it may be twice as much"
 
 if TYPE_CHECKING:
@@ -47,12 +48,13 @@ def certify(
     seeded: bool,
 ) -> Release:
     """What is published, with its errors. Sizes and weights are of the sample, and so are scaled to all rows: free."""
-    sizes, errors, not_told = known_errors(request, outcome, domain, scale=sampled.scale)
     thinned = "zones" in outcome.notes and not outcome.counted_up
     notes = of_kept(outcome.notes) if thinned else outcome.notes
     notes = notes if sampled.scale == 1 else of_sample(notes, sampled.scale)
     notes = {**notes, "sample": sampled.notes} if sampled.notes else notes
     notes = {**notes, "people": capped.notes} if capped.notes else notes
+    rows = public_rows(str(request.neighbours), notes)
+    sizes, errors, not_told = known_errors(request, outcome, domain, scale=sampled.scale, rows=rows)
     notes = notes if request.missing == MIDDLE else {**notes, "missing": request.missing}
     notes = {**notes, "choice": request.choice} if request.choice is not None else notes
     notes = {**notes, "not_told": not_told} if not_told else notes
@@ -71,7 +73,7 @@ def certify(
         dataset=dataset,
         receipt=receipt,
     )
-    if request.errors == "full" and errors is not None and outcome.boxes is not None:
+    if request.errors == "full" and errors is not None:
         certificate, errors = _rerun(errors, outcome, request.objective, certificate, domain, scale=sampled.scale)
     return Release(
         objective=request.objective,
@@ -86,17 +88,21 @@ def certify(
 
 
 def known_errors(
-    request: Request, outcome: Outcome, domain: Domain, *, scale: float
+    request: Request, outcome: Outcome, domain: Domain, *, scale: float, rows: float | None = None
 ) -> tuple[NDArray[np.float64] | None, Errors | None, dict[str, str]]:
-    """Sizes in all rows, what is known of the errors of a release, and why something is not. From released numbers."""
+    """Sizes in all rows, what is known of the errors of a release, and why something is not. From released numbers.
+
+    rows : how many there are, where that is public; no size is more.
+    """
+    most = np.inf if rows is None else rows
     if outcome.boxes is not None:
         boxes = outcome.boxes.scaled(domain.limit).of_all(scale)
         if request.errors == "none":
-            return cluster_sizes(boxes, outcome.centres / domain.limit).sizes, None, {}
+            return np.minimum(cluster_sizes(boxes, outcome.centres / domain.limit).sizes, most), None, {}
         unit = Unit.of(domain.names, domain.middle, domain.unit, domain.reach)
-        known = from_boxes(boxes, outcome.centres / domain.limit, unit, request.objective)
+        known = from_boxes(boxes, outcome.centres / domain.limit, unit, request.objective, most=most)
     elif outcome.size_law is not None:
-        known = from_sizes(outcome.size_law.of_all(scale))
+        known = from_sizes(outcome.size_law.of_all(scale), most=most)
     else:
         sizes = None if outcome.sizes is None else outcome.sizes * scale
         return sizes, None, {"errors": outcome.not_told or NO_COUNTS}
@@ -114,16 +120,31 @@ def _rerun(
     """The errors with those of places and of the extra cost, by reruns on made-up rows; or the reason why not."""
     from covey.fit.rehearse import reruns, with_reruns
 
-    assert outcome.boxes is not None
-    boxes = outcome.boxes.scaled(domain.limit).of_all(scale)
-    found, notes = reruns(boxes, outcome.centres / domain.limit, objective, certificate), certificate.parameters
+    found = None
+    if outcome.boxes is not None:
+        boxes = outcome.boxes.scaled(domain.limit).of_all(scale)
+        found = reruns(boxes, outcome.centres / domain.limit, objective, certificate)
     if found is None:
-        why = {"places": SAMPLED if "sample" in notes else ZONED if "zones" in notes else NO_RERUNS}
+        why = dict.fromkeys(("places", "excess"), _no_reruns(outcome, certificate))
     else:
         errors, why = with_reruns(errors, found), {} if found.excess is not None else {"excess": NO_BOUND}
+    notes = certificate.parameters
     if why:
         notes = {**notes, "not_told": {**notes.get("not_told", {}), **why}}
     return msgspec.structs.replace(certificate, parameters=notes), errors
+
+
+def _no_reruns(outcome: Outcome, certificate: Certificate) -> str:
+    """Why a fit was not run again on made-up rows."""
+    from covey.fit.rehearse import COUNT_BOXES
+
+    if "sample" in certificate.parameters:
+        return SAMPLED
+    if "zones" in certificate.parameters:
+        return ZONED
+    if outcome.boxes is None:
+        return NO_BOXES
+    return NO_RERUNS if certificate.algorithm in COUNT_BOXES else OTHER
 
 
 def of_kept(notes: Mapping[str, Any]) -> dict[str, Any]:

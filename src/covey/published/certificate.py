@@ -196,6 +196,14 @@ def scale_of(domain: dict[str, Any]) -> tuple[NDArray[np.float64], NDArray[np.fl
     return lower / 2 + upper / 2, (upper / 2 - lower / 2) / reach_of(domain)
 
 
+def without_places(certificate: Certificate) -> list[str]:
+    """One sentence, where places and the extra cost were asked for and a fit could not tell them."""
+    reasons = certificate.parameters.get("not_told")
+    why = reasons.get("places") if isinstance(reasons, dict) else None
+    what = "How near centres are to where they would be without noise, and how much more they cost,"
+    return [f"{what} cannot be told: {why}."] if isinstance(why, str) else []
+
+
 def reach_of(domain: dict[str, Any]) -> NDArray[np.float64]:
     """How far every column's range reaches in the cube [-1, 1]^d: all of it, unless the column counts less."""
     return np.array(domain.get("scale", [1.0] * len(domain.get("lower") or domain["center"])), dtype=np.float64)

@@ -128,12 +128,18 @@ class Known(NamedTuple):
 
 
 def from_boxes(
-    boxes: CountedBoxes, centres: Floats, unit: Unit, objective: str, mixture: Mixture | None = None
+    boxes: CountedBoxes,
+    centres: Floats,
+    unit: Unit,
+    objective: str,
+    mixture: Mixture | None = None,
+    *,
+    most: float = math.inf,
 ) -> Known:
     """The sizes of clusters and every error that the counts tell about, of centres that were chosen on these counts.
 
     Centres and boxes in [-1, 1]^d. objective : that of the centres, which says what distance is told. mixture : that
-    says where in its boxes the rows are, if it was fitted already.
+    says where in its boxes the rows are, if it was fitted already. most : the number of all rows, if that is public.
     """
     many = len(boxes.counts) > _MANY
 
@@ -162,21 +168,22 @@ def from_boxes(
     else:
         far = distance_of(boxes, places, centres, unit, kind, towards=TOWARDS)
     distances = {kind: (far.cost, far.low, far.high)} if far.why is None and math.isfinite(far.high) else {}
-    errors = _of_sizes(sizes, in_doubt)
+    errors = _of_sizes(sizes, in_doubt, most)
     errors = msgspec.structs.replace(errors, costs=costs or None, distances=distances or None)
-    return Known(sizes.sizes, errors, reasons)
+    return Known(np.minimum(sizes.sizes, most), errors, reasons)
 
 
-def from_sizes(sizes: Sizes) -> Known:
+def from_sizes(sizes: Sizes, *, most: float = math.inf) -> Known:
     """What is known where the rows of clusters were counted, but not where they are."""
-    return Known(sizes.sizes, _of_sizes(sizes, sizes.small()), {f"{each} cost": NO_BOXES for each in OBJECTIVES})
+    errors = _of_sizes(sizes, sizes.small(), most)
+    return Known(np.minimum(sizes.sizes, most), errors, {f"{each} cost": NO_BOXES for each in OBJECTIVES})
 
 
-def _of_sizes(sizes: Sizes, doubtful: NDArray[np.bool_]) -> Errors:
+def _of_sizes(sizes: Sizes, doubtful: NDArray[np.bool_], most: float) -> Errors:
     return Errors(
         count_scale=sizes.scale,
-        sizes=_pairs(sizes.intervals()),
-        joint_sizes=_pairs(sizes.joint()),
+        sizes=_pairs(sizes.intervals(most=most)),
+        joint_sizes=_pairs(sizes.joint(most=most)),
         doubtful=doubtful.tolist(),
     )
 

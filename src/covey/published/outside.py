@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from covey.post.tails import tail
@@ -59,31 +60,56 @@ def share_outside(certificate: Certificate) -> Share | None:
     Let c and i be the noisy counts outside and inside. Under add/remove each has noise of its own, beyond t in one case
     of twenty, so both are within t in nine of ten; then the true counts are from max(c - t, 0) to c + t and from
     max(i - t, 0) to i + t, and the share is at its ends where one is largest and the other smallest. Under replace-one
-    i is the public number of rows less c: one noise, beyond t in one case of ten, moves both in opposite ways.
+    i is the public number of rows n less c: one noise, beyond t in one case of ten, and a share of what is known.
+    A noisy count below 0 counts as 0, and one above a public n as n: nearer to every possible one, so that the interval
+    holds no less often. Cut afterwards, an interval of very low noise would be a point at 0.
     Of a sample, of people's capped rows or of rows that zones kept, it is the share among these; the last it says.
     """
-    counted = _counted(certificate)
+    counted = _counted(certificate.parameters)
     if counted is None:
         return None
     inside, outside, scale = counted
     each_row = _stands_for(certificate.parameters.get("sample"))
-    fails = 1 - SURE if certificate.neighbours == "replace-one" else (1 - SURE) / 2
-    t = each_row * tail(each_row / scale, fails)
-    low = _part(max(outside - t, 0.0), inside + t, otherwise=0.0)
-    high = _part(max(outside + t, 0.0), max(inside - t, 0.0), otherwise=1.0)
+    every = public_rows(certificate.neighbours, certificate.parameters)
     kind = ShareOfKept if "zones" in certificate.parameters else Share
-    return kind(min(max(_part(outside, inside, otherwise=low), low), high), low, high)
+    if every is not None:
+        t = each_row * tail(each_row / scale, 1 - SURE)
+        outside = min(max(outside, 0.0), every)
+        share, low, high = (each / every for each in (outside, max(outside - t, 0.0), min(outside + t, every)))
+        return kind(share, low, high)
+    t = each_row * tail(each_row / scale, (1 - SURE) / 2)
+    outside, inside = max(outside, 0.0), max(inside, 0.0)
+    low = _part(max(outside - t, 0.0), inside + t, otherwise=0.0)
+    high = _part(outside + t, max(inside - t, 0.0), otherwise=1.0)
+    return kind(_part(outside, inside, otherwise=low), low, high)
+
+
+def public_rows(neighbours: str, notes: Mapping[str, Any]) -> float | None:
+    """The number of rows, where a certificate tells it: under replace-one it is public. None where it does not.
+
+    There, rows are counted inside and outside so that both add up to it, and a sample says of how many it was drawn.
+    """
+    if neighbours != "replace-one":
+        return None
+    counted = _counted(notes)
+    if counted is not None:
+        every: float | None = counted[0] + counted[1]
+    else:
+        sample = notes.get("sample")
+        of = sample.get("of") if isinstance(sample, dict) else None
+        every = float(of) if isinstance(of, int) and of < MOST else None
+    return every if every is not None and every > 0 else None
 
 
 def noise_of_rows(certificate: Certificate) -> float | None:
     """The deviation of the noise in the number of rows inside and outside, two draws; None if they were not counted."""
-    counted = _counted(certificate)
+    counted = _counted(certificate.parameters)
     return None if counted is None else 2 * counted[2]
 
 
-def _counted(certificate: Certificate) -> tuple[float, float, float] | None:
+def _counted(notes: Mapping[str, Any]) -> tuple[float, float, float] | None:
     """The noisy numbers of rows inside and outside, and the scale of their noise."""
-    found = [certificate.parameters.get(name) for name in ROWS_BY_BOUNDS]
+    found = [notes.get(name) for name in ROWS_BY_BOUNDS]
     numbers = [float(each) for each in found if isinstance(each, int | float) and abs(each) < MOST]
     return None if len(numbers) < len(found) or numbers[2] <= 0 else (numbers[0], numbers[1], numbers[2])
 

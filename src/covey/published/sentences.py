@@ -11,7 +11,7 @@ from covey.geo import clock
 from covey.geo.geojson import HIGHEST, WIDEST, find_axes
 from covey.geo.geojson import METRES as DEGREE
 from covey.post.errors.quantiles import LEVEL
-from covey.published.certificate import reach_of
+from covey.published.certificate import reach_of, without_places
 from covey.published.ways import MEAN, METRES, ROOT
 from covey.text import counted, how_many, listing, own_names, plain, which
 
@@ -43,7 +43,7 @@ def words_of(release: Release, names: Sequence[str] | None = None, *, scaled: bo
         *without_clusters(release),
         *_intervals(errors),
         *doubts(release, names),
-        *_places(errors),
+        *(_places(errors) or without_places(release.certificate)),
         *costs,
         *outside,
     ]

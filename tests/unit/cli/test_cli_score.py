@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from covey import Ledger
+from covey import Box, Ledger, ParameterError, Release
 from covey.cli.main import cli
 from covey.fit.fit import fit
 from covey.published.score.score import Score
@@ -78,3 +79,43 @@ def test_what_is_wrong_is_refused(trips, arguments, words):
     done = run(*arguments)
     assert done.exit_code != 0
     assert words in f"{done.output} {done.exception}"
+
+
+def said(*arguments: str) -> str:
+    done = CliRunner().invoke(cli, ["score", *arguments])
+    assert done.exit_code == 0, done.output
+    return " ".join(done.output.split())
+
+
+def test_what_a_release_does_not_tell_of_itself_has_its_reason_and_what_is_exact_is_called_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = np.random.default_rng(3).normal(0, 0.3, (3000, 6))
+    asked = {"epsilon": 1.0, "bounds": (-1, 1)}
+    fit(rows, k=3, **asked).save("six.json")
+    told = said("six.json")
+    assert "Not told: cost, distance and explained. Only the rows of each cluster were counted" in told
+    assert re.search(r"separation [\d.]+ exact exact", told)
+    assert "Rows can be asked for cost, distance and explained: covey score" in told
+    fit(rows[:, :2], k=1, **asked).save("one.json")
+    told = said("one.json")
+    assert "Not told: explained. What a single centre would cost is known only where" in told
+    assert "Not told: separation. There is one centre." in told
+    assert "Rows can be asked for explained:" in told
+    fit(rows[:, :2], k=2, **asked, errors="none").save("none.json")
+    assert "Not told: cost and distance. The release does not say." in said("none.json")
+    fit(rows[:, :2], k=2, **asked, algorithm_params={"keep_synopsis": True}).save("kept.json")
+    assert "Not told" not in said("kept.json")
+
+
+def test_of_a_release_with_zones_it_is_said_what_can_be_done(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = np.random.default_rng(3).normal(0, 0.3, (3000, 2))
+    pd.DataFrame(rows, columns=["x0", "x1"]).to_csv("rows.csv", index=False)
+    fit(rows, k=3, epsilon=1.0, bounds=(-1, 1), zones=[(Box((-1, -0.1), (-1, 1)), 0.5)]).save("zones.json")
+    told = said("zones.json")
+    assert "Centres were chosen by the same noise of zones" in told
+    assert "Rows cannot be asked about a release with zones" in told
+    assert "Rows can be asked" not in told
+    with pytest.raises(ParameterError, match="is fitted without zones") as refused:
+        Release.load("zones.json").score("rows.csv", epsilon=0.5, random_state=1)
+    assert "A score without data costs nothing" in str(refused.value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from covey import Box
 from covey.fit.fit import fit
 from covey.post.random import public_rng
 
@@ -43,3 +44,34 @@ def test_full_errors_never_cost_a_release(algorithm, epsilon, rows):
         assert (known.excess is None) == ("places" in why or "excess" in why)
         assert known.radii is None or len(known.radii) == 3
         assert np.isfinite(known.excess or 0)
+
+
+@pytest.mark.parametrize(
+    ("d", "more", "why"),
+    [
+        (6, {}, "not where they are"),
+        (16, {"epsilon": 0.5}, "not where they are"),
+        (2, {"algorithm": "lloyd"}, "not where they are"),
+        (2, {"sample": 0.1}, "sample"),
+        (2, {"algorithm": "lloyd", "sample": 0.1}, "sample"),
+        (2, {"zones": [(Box((-1, -0.1), (-1, 1)), 0.5)]}, "zones"),
+        (2, {"k": 101}, "too many centres"),
+    ],
+)
+def test_full_errors_say_why_they_have_no_places_and_no_extra_cost(d, more, why):
+    data = public_rng(1).normal(0, 0.3, (3000, d))
+    made = fit(data, **{"k": 2, "epsilon": 1.0, **more}, bounds=(-1, 1), random_state=1, errors="full")
+    told = made.certificate.parameters["not_told"]
+    assert why in told["places"]
+    assert why in told["excess"]
+    quick = fit(data, **{"k": 2, "epsilon": 1.0, **more}, bounds=(-1, 1), random_state=1)
+    assert not {"places", "excess"} & quick.certificate.parameters.get("not_told", {}).keys()  # nobody asked
+
+
+def test_what_full_errors_do_not_say_is_said_in_words():
+    data = public_rng(1).normal(0, 0.3, (3000, 6))
+    words = [
+        fit(data, k=2, epsilon=1.0, bounds=(-1, 1), random_state=1, errors=each).words for each in ("full", "quick")
+    ]
+    told = "without noise, and how much more they cost, cannot be told: only the rows of each cluster were counted"
+    assert [any(told in each for each in found) for found in words] == [True, False]

@@ -204,3 +204,41 @@ def test_a_score_survives_its_file_and_damaged_ones_are_refused(rows, release, t
     document["sets"][0]["knots"][0] = 9e9
     with pytest.raises(FormatError, match="damaged"):
         Score.from_json(json.dumps(document).encode())
+
+
+def test_no_rows_are_never_told_for_certain(release, capsys):
+    """Of 60 noisy answers on no rows, none is a point, and nothing is told of which anything is possible."""
+    maybe_none = 0
+    for seed in range(60):
+        found = release.score(np.empty((0, 2)), epsilon=0.1, within=0.1, random_state=seed)
+        for told in found.told().values():
+            assert told is None or (told[2] >= 0 and told[2] - told[1] > 1e-3)
+        maybe_none += found.cost()[1] == 0.0
+        show_score(found)
+        assert "100.0% (100.0" not in capsys.readouterr().out
+    assert maybe_none >= 50
+
+
+def test_centres_far_worse_than_one_are_told_as_such(rows, release):
+    found = release.score(rows, public_centres={"corner": [[2.0, 0.0]]}, **EXACT)
+    corner = np.square(distances(rows, [[2.0, 0.0]])).sum()
+    middle = np.average(release.centres, axis=0, weights=release.sizes)
+    one = np.square(distances(rows, [middle])).sum()
+    share, low, high = found.explained("corner")
+    assert low <= share <= high < -1
+    assert share == pytest.approx(1 - corner / one, rel=0.01)
+
+
+def test_a_picture_of_nothing_says_so(release, monkeypatch):
+    from matplotlib.axes import Axes
+
+    said, wide, text, xlim = [], [], Axes.text, Axes.set_xlim
+    monkeypatch.setattr(
+        Axes, "text", lambda axes, x, y, words, **more: (said.append(words), text(axes, x, y, words, **more))[1]
+    )
+    monkeypatch.setattr(Axes, "set_xlim", lambda axes, *ends, **more: (wide.append(ends), xlim(axes, *ends, **more))[1])
+    found = release.score(np.empty((0, 2)), epsilon=0.001, random_state=2)
+    assert all(each is None for each in found.within_knots()[1])
+    found.plot()
+    assert any("cannot tell" in each for each in said)
+    assert wide[-1][1] > 1  # as far as a row can be

@@ -7,7 +7,7 @@ import pytest
 
 from covey import Ball, Box, KMeans
 from covey.fit.fit import fit
-from covey.published.outside import Share, percent, share_outside
+from covey.published.outside import Share, percent, public_rows, share_outside
 from covey.published.release import Release
 from covey.published.show import show_release
 
@@ -121,3 +121,64 @@ def test_words_say_the_share_outside_where_it_matters_and_a_page_says_it_once(ca
     assert not any("outside" in each for each in inside.words)
     assert not Share(0.002, 0.0, 0.01).matters
     assert Share(0.002, 0.001, 0.01).matters
+
+
+@pytest.fixture(scope="module")
+def document():
+    return released().certificate
+
+
+@pytest.fixture(scope="module")
+def told(document):
+    def of(neighbours: str, **notes: object) -> Share:
+        fields = {**plain(document), "neighbours": neighbours, "parameters": notes}
+        return share_outside(type(document)(**fields))
+
+    return of
+
+
+def test_noise_far_below_nothing_does_not_make_the_share_certain(told):
+    share, low, high = told("add-remove", rows_inside=2000, rows_outside=-400, rows_outside_scale=100.0)
+    assert (share, low) == (0.0, 0.0)
+    assert high == pytest.approx(300 / 2000, rel=0.02)  # as if none had been counted
+    for neighbours in ("add-remove", "replace-one"):
+        for noise in range(-900, 900, 100):
+            inside = 1000 - noise if neighbours == "replace-one" else 1000
+            share, low, high = told(neighbours, rows_inside=inside, rows_outside=noise, rows_outside_scale=100.0)
+            assert low <= share <= high
+            assert high - low > 0.1
+
+
+def test_where_the_number_of_rows_is_public_the_share_is_of_that_number(told):
+    assert told("replace-one", rows_inside=-488, rows_outside=548, rows_outside_scale=500.0) == (1.0, 0.0, 1.0)
+    share, low, high = told("replace-one", rows_inside=900, rows_outside=100, rows_outside_scale=10.0)
+    assert (share, low, high) == (0.1, 0.077, 0.123)
+
+
+@pytest.mark.parametrize(
+    ("neighbours", "notes", "rows"),
+    [
+        ("replace-one", {"rows_inside": -488, "rows_outside": 548, "rows_outside_scale": 500.0}, 60),
+        ("add-remove", {"rows_inside": 40, "rows_outside": 20, "rows_outside_scale": 500.0}, None),
+        ("replace-one", {"sample": {"kind": "without replacement", "size": 10, "of": 100}}, 100),
+        ("replace-one", {"sample": {"kind": "without replacement", "size": 10, "of": "many"}}, None),
+        ("replace-one", {"sample": 3, "rows_inside": "x"}, None),
+        ("replace-one", {"rows_inside": -5, "rows_outside": 2, "rows_outside_scale": 1.0}, None),
+    ],
+)
+def test_the_number_of_rows_is_known_where_it_is_public_and_a_certificate_tells_it(neighbours, notes, rows):
+    assert public_rows(neighbours, notes) == rows
+
+
+@pytest.mark.parametrize("more", [{}, {"sample": 30}, {"algorithm": "lloyd", "sample": 30}, {"errors": "none"}])
+def test_no_size_and_no_interval_exceeds_a_public_number_of_rows(more):
+    for seed in range(12):
+        data = np.random.default_rng(seed).uniform(-1, 1, (60, 2))
+        asked = {"k": 2, "epsilon": 0.1, "bounds": (-1, 1), "neighbours": "replace-one", "random_state": seed}
+        found = fit(data, **asked, **more)
+        known = found.errors
+        assert max(found.sizes) <= 60
+        if more.get("errors") != "none":
+            for size, (low, high), (least, most) in zip(found.sizes, known.sizes, known.joint_sizes, strict=True):
+                assert least <= low <= size <= high <= most <= 60
+                assert high > max(low, 0)

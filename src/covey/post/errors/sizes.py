@@ -51,14 +51,19 @@ class Sizes:
         """Which sizes an empty cluster has, by noise alone, in more than one case of a hundred."""
         return np.asarray(self.sizes <= deviations(1 - 2 * CHANCE, self.draws) * np.sqrt(self.noise))
 
-    def intervals(self, level: float = LEVEL) -> Floats:
-        """k x 2: each holds its number of rows with probability `level`, not all of them at once."""
-        half = deviations(level, self.draws) * np.sqrt(self.noise + self.uneven)
-        return np.stack([self.sizes - half, self.sizes + half], axis=1)
+    def intervals(self, level: float = LEVEL, *, most: float = np.inf) -> Floats:
+        """k x 2: each holds its number of rows with probability `level`, not all of them at once.
 
-    def joint(self, level: float = LEVEL) -> Floats:
+        most : the number of all rows, where that is public. A noisy size below 0 reaches as far up as 0 would, and one
+        above `most` as far down as that would: no possible number is left out that the size itself would leave in.
+        """
+        half = deviations(level, self.draws) * np.sqrt(self.noise + self.uneven)
+        high = np.minimum(np.maximum(self.sizes, 0.0) + half, most)
+        return np.stack([np.minimum(self.sizes, most) - half, high], axis=1)
+
+    def joint(self, level: float = LEVEL, *, most: float = np.inf) -> Floats:
         """k x 2: all of them together hold with probability `level`."""
-        return self.intervals(1 - (1 - level) / len(self.sizes))
+        return self.intervals(1 - (1 - level) / len(self.sizes), most=most)
 
 
 def cluster_sizes(boxes: CountedBoxes, centres: Floats, near: Near | None = None) -> Sizes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from covey.published.profile.profile import Finding, Profile
 from covey.text import paragraph, plain, show_table
 
 MOST_CELLS = 8  # of a column, that stand side by side in a table; of more, the largest are told
+SMALLEST = 1e-12  # bin that numbers are told by: of narrower ones, or of as wide ones, to six digits
 MOST_FINDINGS, OF_A_COLUMN = 4, 2
 
 
@@ -28,7 +30,7 @@ def _of_cluster(profile: Profile, cluster: int) -> Iterator[str]:
         yield "too few rows to tell anything with this budget"
         return
     found = _telling([each for each in profile.standing_out if each.cluster == cluster and each.column not in blind])
-    yield from map(_in_words, found[:MOST_FINDINGS])
+    yield from (_in_words(each, profile.of(each.column)[0].edges) for each in found[:MOST_FINDINGS])
     if not found:
         yield "like all rows, as far as can be told"
     if blind:
@@ -46,12 +48,23 @@ def _telling(found: list[Finding]) -> list[Finding]:
     return kept
 
 
-def _in_words(finding: Finding) -> str:
+def _in_words(finding: Finding, edges: Sequence[float] | None) -> str:
     number, low, high = finding.here
-    if finding.cell is None:
-        here = f"median {finding.column} {plain(number)} ({plain(low)} to {plain(high)})"
-        return f"{here}, {plain(finding.overall[0])} overall"
+    if edges is not None:
+        median, least, most, overall = (in_bins(each, edges) for each in (*finding.here, finding.overall[0]))
+        return f"median {finding.column} {median} ({least} to {most}), {overall} overall"
     return f"{finding.column} {finding.cell} {_percent(number, low, high)}, {100 * finding.overall[0]:.0f}% overall"
+
+
+def in_bins(value: float, edges: Sequence[float]) -> str:
+    """A number to as many digits as the narrowest bin needs: half of it, and its edges as they are."""
+    narrowest = float(np.diff(edges).min())
+    if not SMALLEST < narrowest < 1 / SMALLEST:
+        return f"{value:.6g}"
+    digits = math.ceil(-math.log10(narrowest / 2))
+    digits += bool(np.abs(np.round(edges, digits) - edges).max() > narrowest / 20)
+    told = f"{round(value, digits) + 0.0:,.{max(digits, 0)}f}"  # 0 for -0
+    return told.rstrip("0").rstrip(".") if digits > 0 else told
 
 
 def _percent(share: float, low: float, high: float) -> str:
@@ -106,7 +119,8 @@ def _table(profile: Profile, column: Column) -> tuple[list[str], list[list[str]]
     if known.edges is not None:
         medians = [*profile.medians(known.name), profile.whole_median(known.name)]
         head += ["median", "from", "to"]
-        table = [[*line, *map(plain, median)] for line, median in zip(table, medians, strict=True)]
+        told = [[in_bins(each, known.edges) for each in median] for median in medians]
+        table = [[*line, *median] for line, median in zip(table, told, strict=True)]
     blind = [*profile.cannot_tell(known.name), False]
     if known.kind == CATEGORY or len(known.cells) <= MOST_CELLS:
         chosen = list(range(min(len(known.cells), MOST_CELLS)))

@@ -79,17 +79,18 @@ class Score:
 
     def cost(self, name: str | None = None) -> Told:
         """The cost, with columns scaled by the bounds, as releases and coresets tell it; never below 0."""
-        return _not_below(self._numbers.sum(self._weights(name, self._knots(name)) / self.mass))
+        return self._numbers.sum(self._weights(name, self._knots(name)) / self.mass, least=0.0)
 
     def rows(self) -> Told:
         """How many rows were looked at."""
         every = np.ones(len(self._numbers.numbers)) / (self.mass * (len(self.sets) + 1))
-        return _not_below(self._numbers.sum(every))
+        return self._numbers.sum(every, least=0.0)
 
     def distance(self, name: str | None = None) -> Told | None:
         """The mean distance of a row from its centre; None where there may be no rows."""
         knots = self._knots(name)
-        far = self._mean(name, np.sqrt(knots) if self.objective == "k-means" else knots)
+        own = np.sqrt(knots) if self.objective == "k-means" else knots
+        far = self._mean(name, own, most=own[-1])
         if far is None or self.objective == "k-median":
             return far if far is None else self._in_unit(far)
         near = self._mean(name, np.arange(len(knots)) < 2)
@@ -98,8 +99,9 @@ class Score:
 
     def root_mean_square(self, name: str | None = None) -> Told | None:
         """The root of the mean squared distance, for k-means; None where there may be no rows."""
-        mean = self._mean(name, self._knots(name)) if self.objective == "k-means" else None
-        return None if mean is None else self._in_unit(tuple(map(math.sqrt, _not_below(mean))))
+        knots = self._knots(name)
+        mean = self._mean(name, knots, most=knots[-1]) if self.objective == "k-means" else None
+        return None if mean is None else self._in_unit(tuple(map(math.sqrt, mean)))
 
     def share_within(self, name: str | None = None) -> Told | None:
         """The share of the rows within the distance that was asked for; None where none was, or no rows may be."""
@@ -108,14 +110,13 @@ class Score:
         knots = self._knots(name)
         copies = np.flatnonzero(np.diff(knots) == 0)
         last = int(copies[0]) if len(copies) else len(knots) - 1
-        told = self._mean(name, (np.arange(len(knots)) <= last).astype(np.float64))
-        return None if told is None else tuple(float(np.clip(each, 0.0, 1.0)) for each in told)  # type: ignore[return-value]
+        return self._mean(name, (np.arange(len(knots)) <= last).astype(np.float64))
 
     def explained(self, name: str | None = None) -> Told | None:
         """What share of the cost of one centre, at the middle of the released ones, these centres save: for k-means the
         share of the variance that they explain. None where that cannot be told."""
         ratio = self._ratio(name, self.one)
-        return None if ratio is None else (1 - ratio[0], max(1 - ratio[2], -1.0), min(1 - ratio[1], 1.0))
+        return None if ratio is None else (1 - ratio[0], 1 - ratio[2], 1 - ratio[1])
 
     def compared(self, name: str, other: str | None = None) -> Told | None:
         """What a set costs, as a part of what another (the first) costs: below 1 it is better. None: cannot be told."""
@@ -226,21 +227,18 @@ class Score:
         every = [own if each is scored else np.zeros(len(each.masses)) for each in (*self.sets, self.one)]
         return np.concatenate(every).astype(np.float64)
 
-    def _mean(self, name: str | None, own: Any) -> Told | None:
-        return self._numbers.ratio(self._weights(name, own), self._weights(name, np.ones(len(self._set(name).knots))))
+    def _mean(self, name: str | None, own: Any, *, most: float = 1.0) -> Told | None:
+        """The mean over rows of what is `own` to each knot, from 0 to `most`; a share where it says nothing else."""
+        every = self._weights(name, np.ones(len(self._set(name).knots)))
+        return self._numbers.ratio(self._weights(name, own), every, least=0.0, most=float(most))
 
     def _ratio(self, name: str | None, other: Scored) -> Told | None:
         above = self._weights(name, self._knots(name))
-        found = self._numbers.ratio(above, self._placed(other, np.array(other.knots)))
-        return None if found is None else _not_below(found)
+        return self._numbers.ratio(above, self._placed(other, np.array(other.knots)), least=0.0)
 
     def _in_unit(self, told: Any) -> Told:
-        low, middle, high = (float(each) * (self.unit or 1.0) for each in (told[1], told[0], told[2]))
-        return max(middle, 0.0), max(low, 0.0), max(high, 0.0)
-
-
-def _not_below(told: Told) -> Told:
-    return max(told[0], 0.0), max(told[1], 0.0), max(told[2], 0.0)
+        middle, low, high = (float(each) * (self.unit or 1.0) for each in told)
+        return middle, low, high
 
 
 def _is_possible(scored: Scored, width: int) -> bool:

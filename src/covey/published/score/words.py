@@ -37,6 +37,7 @@ def show_score(score: Score) -> None:
 
 
 ALWAYS = ("mean distance", "explained")
+SHARES = ("share within", "explained")
 
 
 def _named(score: Score, what: str) -> str:
@@ -50,9 +51,9 @@ def _unit(score: Score) -> str:
 
 
 def _told(what: str, told: Told | None) -> str:
-    if told is None:
+    if told is None or (what in SHARES and told[1] <= 0 and told[2] >= 1):  # anything is possible
         return "cannot tell"
-    if what in ("share within", "explained"):
+    if what in SHARES:
         return f"{100 * told[0]:.1f}% ({100 * told[1]:.1f} to {100 * told[2]:.1f})"
     return f"{told[0]:.4g} ({told[1]:.4g} to {told[2]:.4g})"
 

@@ -88,3 +88,19 @@ def test_no_box_is_cut_by_a_border_between_a_centre_and_itself():
     cut = boxes.cut_by(np.concatenate([centres, centres[:1]]))  # and none between equal centres
     assert (cut.other % 5 != cut.label[cut.box]).all()
     assert 0 < len(cut.box) < 100
+
+
+def test_intervals_of_impossible_sizes_hold_what_is_possible_as_often_as_they_say():
+    """No rows, or all of a public number: noise takes half of the sizes beyond, and a cut interval would be empty."""
+    rng, runs, rows = public_rng(9), 4000, 40.0
+    for truth in (0.0, 3.0, 38.0, rows):
+        noisy = truth + rng.laplace(0, 5, runs)
+        found = Sizes.counted(noisy, scale=5.0)
+        low, high = found.intervals(most=rows).T
+        assert (np.maximum(low, 0) < high).all()
+        assert (high <= rows).all()
+        assert ((low <= truth) & (truth <= high)).mean() > 0.89
+        plain_low, plain_high = found.intervals().T
+        inside = (noisy >= 0) & (noisy <= rows)
+        assert (low[inside] == plain_low[inside]).all()
+        assert (high[inside] == np.minimum(plain_high[inside], rows)).all()

@@ -10,7 +10,7 @@ import pytest
 
 from covey import FormatError, KMeans, ParameterError
 from covey.published.profile.profile import Profile
-from covey.published.profile.words import sentences, show_profile
+from covey.published.profile.words import in_bins, sentences, show_profile
 
 
 @pytest.fixture(scope="module")
@@ -98,3 +98,38 @@ def test_edges_that_do_not_ascend_are_refused(found):
     document["columns"][1]["edges"][3] = 99.0
     with pytest.raises(FormatError, match="damaged"):
         Profile.from_json(json.dumps(document).encode())
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "bins", "told"),
+    [
+        (40, 41, 20, ["40.74", "40.05", "40.1"]),
+        (-74.1, -73.9, 20, ["-74.026", "-74.09", "-74.08"]),
+        (0, 120, 20, ["44", "6", "12"]),
+        (0, 100, 20, ["37", "5", "10"]),
+        (0, 5000, 20, ["1,850", "250", "500"]),
+        (0, 20_000, 20, ["7,400", "1,000", "2,000"]),
+        (0, 1, 3, ["0.37", "0.33", "0.67"]),
+        (-1, 1, 2, ["-0.3", "0", "1"]),
+        (0, 1e300, 2, ["3.7e+299", "5e+299", "1e+300"]),
+    ],
+)
+def test_medians_have_as_many_digits_as_their_bins_need(low, high, bins, told):
+    edges = np.linspace(low, high, bins + 1).tolist()
+    middle = {(40, 41): 40.737, (-74.1, -73.9): -74.026}.get((low, high), low + 0.37 * (high - low))
+    assert [in_bins(each, edges) for each in (middle, edges[1], edges[2])] == told
+    assert len({in_bins(each, edges) for each in edges}) == len(edges)  # no interval has the same ends
+
+
+def test_a_profile_of_a_map_tells_its_medians_apart(capsys):
+    rng = np.random.default_rng(7)
+    homes = np.array([[-74.05, 40.72], [-73.98, 40.76], [-73.93, 40.85]])
+    trips = pd.DataFrame(homes[rng.integers(0, 3, 5_000)] + rng.normal(0, 0.01, (5_000, 2)), columns=["lon", "lat"])
+    box = {"lon": (-74.1, -73.9), "lat": (40.7, 40.9)}
+    release = KMeans(3, epsilon=5.0, bounds=box, random_state=1).fit(trips).release_
+    profile = release.profile(trips, columns=["lat=40:41", "lon"], epsilon=1.0, random_state=1)
+    said = " ".join(sentences(profile))
+    assert "median lon -74.05" in said
+    assert "-73.93" in said
+    show_profile(profile)
+    assert "40.85" in capsys.readouterr().out
