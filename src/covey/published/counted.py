@@ -37,6 +37,16 @@ def counted_words(certificate: Certificate) -> list[str]:
     return words
 
 
+def counted_briefly(certificate: Certificate) -> list[str]:
+    """The same for a picture, where there is little room."""
+    words, most = [], _of_a_person(certificate)
+    if certificate.unit is not None:
+        words.append(f"Rows that count: {'some' if most is None else f'at most {most:,}'} of each person.")
+    if _is_part(certificate.parameters.get("sample")):
+        words.append("Numbers are scaled up from a random sample.")
+    return words
+
+
 def _of_a_person(certificate: Certificate) -> int | None:
     """How many rows of a person count at most; levels note it beside what a fit notes of people."""
     notes = certificate.parameters.get("people", certificate.parameters)

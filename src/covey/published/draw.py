@@ -15,7 +15,7 @@ from covey.errors import ParameterError
 from covey.geo.geojson import METRES, find_axes
 from covey.published.certificate import in_full
 from covey.published.coreset.coreset import Coreset
-from covey.published.counted import COUNTED, ROWS, counted_words, rows_of, shown_ends, shown_size
+from covey.published.counted import ROWS, counted_briefly, rows_of, shown_ends, shown_size
 from covey.published.plane import Plane
 from covey.published.release import Release
 from covey.published.sentences import UNKNOWN, centre_labels, hollow, marks_in_words, nowhere, often
@@ -28,7 +28,7 @@ LAND, WATER, ROAD, INK, QUIET = "#f7f4ec", "#b9d9ea", "#ffffff", "#22303c", "#6b
 SEEDED, ALARM = "SEEDED: NOT PRIVATE", "#b00020"
 WIDEST = 0.35  # of the figure: the panel of sizes
 TICKS = 6  # intervals between them, at most
-LINE = 165  # letters of the words below a map
+LINE = 150  # letters of the words below a map
 MOST_SIZES = 20  # of centres that have theirs written below them
 COLOURS = ("#d1495b", "#2e6f95", "#3f8f5b", "#b7791f", "#7a4e9b", "#c2571a", "#1f8a8a", "#8a5a44", "#5566aa", "#99336b")
 
@@ -116,8 +116,8 @@ class Sheet:
         words = f"Differentially private, {promise}. Discs: private centres{discs}.{dashed}"
         self.figure.text(LEFT, 0.945, title, size=21, weight="bold", color=INK)
         self.figure.text(LEFT, 0.905, words, size=11, color=QUIET)
-        marks = " ".join([*marks_in_words(release), *counted_words(certificate), below])
-        self.figure.text(LEFT, 0.012, fill(marks, LINE), size=11, color=QUIET, va="bottom")
+        marks = fill(" ".join([*marks_in_words(release), *counted_briefly(certificate), below]), LINE)
+        self.figure.text(LEFT, 0.012, marks, size=11 if marks.count("\n") < 2 else 8.5, color=QUIET, va="bottom")
         if certificate.seeded:
             self.figure.text(RIGHT, 0.945, SEEDED, size=13, weight="bold", color=ALARM, ha="right")
         return png_of(self.canvas)
@@ -233,9 +233,9 @@ def draw_sizes(axes: Any, release: Release, letters: Sequence[str]) -> None:
             axes.scatter(ends, [i, i], marker="|", s=110, color=colour, lw=2, zorder=2)
         face = "white" if hollow(release, i) else colour
         axes.scatter([shown_size(size)], [i], s=34, color=face, ec=colour, lw=1.6, zorder=3)
-    words = "" if known is None or release.errors is None else f"; whiskers\nhold {often(release.errors.level)}"
-    what = "sizes" if rows_of(release.certificate) == ROWS else f"numbers of {COUNTED}"
-    axes.set_title(f"Noisy {what}{words}", size=10.5, color=QUIET, loc="left", pad=10)
+    words = "" if known is None or release.errors is None else f";\nwhiskers hold {often(release.errors.level)}"
+    what = "Noisy sizes" if rows_of(release.certificate) == ROWS else "Rows that count (noisy)"
+    axes.set_title(f"{what}{words}", size=10.5, color=QUIET, loc="left", pad=10)
 
 
 def _few_ticks() -> Any:

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from covey import Box, PrivateCoreset, Release
 from covey.fit.fit import fit
-from covey.published.counted import below_none, counted_words, size_words, sizes_in_words
+from covey.published.counted import below_none, counted_briefly, counted_words, size_words, sizes_in_words
 from covey.published.draw import Sheet, draw_centres, draw_sizes
 from covey.published.errors import Errors
 from covey.published.export import contents
@@ -72,8 +72,8 @@ def test_of_people_it_is_said_wherever_sizes_are_shown_which_rows_count(people, 
     sheet = Sheet(people, Plane.of(people), ["0", "1"])
     sheet.finished("x", unit="rows that count", below="")
     drawn = " ".join(text.get_text() for text in sheet.figure.texts)
-    assert SAID in drawn.replace("\n", " ")
-    assert "Noisy numbers of rows that count" in sheet.figure.axes[1].get_title(loc="left")
+    assert "Rows that count: at most 3 of each person." in drawn.replace("\n", " ")
+    assert "Rows that count (noisy)" in sheet.figure.axes[1].get_title(loc="left")
 
 
 def test_of_a_picture_the_unit_is_the_rows_that_count(people, monkeypatch):
@@ -119,7 +119,9 @@ def test_levels_note_it_elsewhere_and_a_merge_nowhere(people):
 )
 def test_of_a_sample_it_is_said_that_numbers_are_scaled_up(plain, sample, said):
     told = "A random sample was looked at: numbers of rows are scaled up from it to all."
-    assert counted_words(noted(plain, sample=sample).certificate) == ([told] if said else [])
+    certificate = noted(plain, sample=sample).certificate
+    assert counted_words(certificate) == ([told] if said else [])
+    assert counted_briefly(certificate) == (["Numbers are scaled up from a random sample."] if said else [])
 
 
 def test_a_sample_is_scaled_up_as_is_said():
