@@ -25,9 +25,9 @@ from covey.budget.accounting.accountant import Cost
 from covey.cli.main import main
 from covey.fit.fit import fit
 from covey.fit.slider import CHOICES, LevelSet, fit_levels
+from covey.published.coreset.draw import coreset_plot
 from covey.published.coreset.files import to_json as coreset_json
 from covey.published.coreset.files import to_parquet
-from covey.published.draw import coreset_plot
 from covey.published.levels.files import to_json as levels_json
 from covey.published.levels.words import LATER
 from elsewhere import offered

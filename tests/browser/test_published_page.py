@@ -150,6 +150,7 @@ def test_doubt_errors_zones_and_the_promise_are_told_in_marks_and_in_words(visit
     dashes = page.locator(".mark.hollow").evaluate("mark => getComputedStyle(mark).strokeDasharray")
     assert dashes != "none"
     assert page.locator("ellipse.ring").count() == 2
+    assert page.locator("text.unplaced").count() == 2
     assert page.locator("path.zone").count() == 1
     assert "Hollow: may be only noise." in page.inner_text("figcaption")
     assert "rows per km², noisy" in page.inner_text("figcaption")

@@ -92,6 +92,7 @@ def check_before(data: File, domain: Box | Ball, options: Shared, *, reduce_to: 
 
 def show_coreset(points: Coreset, release: Release | None = None) -> None:
     """How large it is, and how far off the centres are that it was made for."""
+    from covey.published.counted import counted_words, rows_of
     from covey.published.sentences import of_costs, units_in_words
 
     certificate = points.certificate
@@ -99,11 +100,12 @@ def show_coreset(points: Coreset, release: Release | None = None) -> None:
     total = how_many(points.total)
     click.echo(
         f"A coreset by {printable(certificate.algorithm)}: {len(points):,} points to publish, {negative:,} of them of "
-        f"negative weight; {total} rows (noisy) in all.\n"
+        f"negative weight; {total} {rows_of(certificate)} (noisy) in all.\n"
     )
     if release is not None and (told := of_costs(release)):
         click.echo(f"{paragraph(' '.join([f'Its own {len(release.centres)} centres, for example:', *told]))}\n")
-    click.echo(f"{paragraph(in_commands(units_in_words(certificate)))}\n")
+    for words in (in_commands(units_in_words(certificate)), " ".join(counted_words(certificate))):
+        click.echo(f"{paragraph(words)}\n" if words else "", nl=bool(words))
     click.echo(f"{paragraph(certificate.statement)}\n")
     click.echo("Ask it for ever: covey query FILE --centers SITES, or covey query FILE -k 5.")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from textwrap import shorten
+from textwrap import fill, shorten
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,10 @@ from covey.errors import ParameterError
 from covey.geo.geojson import METRES, find_axes
 from covey.published.certificate import in_full
 from covey.published.coreset.coreset import Coreset
+from covey.published.counted import ROWS, counted_briefly, rows_of, shown_ends, shown_size
 from covey.published.plane import Plane
 from covey.published.release import Release
-from covey.published.sentences import centre_labels, hollow, marks_in_words, often
+from covey.published.sentences import UNKNOWN, centre_labels, hollow, marks_in_words, nowhere, often
 from covey.text import printable
 
 Points = NDArray[np.float64]
@@ -27,6 +28,7 @@ LAND, WATER, ROAD, INK, QUIET = "#f7f4ec", "#b9d9ea", "#ffffff", "#22303c", "#6b
 SEEDED, ALARM = "SEEDED: NOT PRIVATE", "#b00020"
 WIDEST = 0.35  # of the figure: the panel of sizes
 TICKS = 6  # intervals between them, at most
+LINE = 150  # letters of the words below a map
 MOST_SIZES = 20  # of centres that have theirs written below them
 COLOURS = ("#d1495b", "#2e6f95", "#3f8f5b", "#b7791f", "#7a4e9b", "#c2571a", "#1f8a8a", "#8a5a44", "#5566aa", "#99336b")
 
@@ -66,7 +68,8 @@ def release_map(release: Release, *, lon: str | None = None, lat: str | None = N
     title = "One private centre" if many == 1 else f"{many:,} private centres"
     name = release.certificate.dataset
     title += f" of {drawn_name(name)}" if name else ""
-    return Sheet(release, plane, centre_labels(release)).finished(title, unit="rows", below=others)
+    sheet = Sheet(release, plane, centre_labels(release))
+    return sheet.finished(title, unit=rows_of(release.certificate), below=others)
 
 
 def plot(published: Release | Coreset, axes: Any = None, *, lon: str | None = None, lat: str | None = None) -> Any:
@@ -78,6 +81,8 @@ def plot(published: Release | Coreset, axes: Any = None, *, lon: str | None = No
 
         axes = pyplot.subplots(figsize=(8, 6))[1]
     if isinstance(published, Coreset):
+        from covey.published.coreset.draw import draw_points
+
         draw_points(axes, published, plane)
     else:
         paint(axes, published, plane, centre_labels(published))
@@ -111,10 +116,11 @@ class Sheet:
         words = f"Differentially private, {promise}. Discs: private centres{discs}.{dashed}"
         self.figure.text(LEFT, 0.945, title, size=21, weight="bold", color=INK)
         self.figure.text(LEFT, 0.905, words, size=11, color=QUIET)
-        self.figure.text(LEFT, 0.018, " ".join([*marks_in_words(release), below]), size=11, color=QUIET)
+        marks = fill(" ".join([*marks_in_words(release), *counted_briefly(certificate), below]), LINE)
+        self.figure.text(LEFT, 0.012, marks, size=11 if marks.count("\n") < 2 else 8.5, color=QUIET, va="bottom")
         if certificate.seeded:
             self.figure.text(RIGHT, 0.945, SEEDED, size=13, weight="bold", color=ALARM, ha="right")
-        return _png(self.canvas)
+        return png_of(self.canvas)
 
 
 def paint(axes: Any, release: Release, plane: Plane, letters: Sequence[str]) -> None:
@@ -130,7 +136,7 @@ def paint(axes: Any, release: Release, plane: Plane, letters: Sequence[str]) -> 
     axes.set_ylim(bottom, top)
 
 
-def _png(canvas: Any) -> bytes:
+def png_of(canvas: Any) -> bytes:
     content = io.BytesIO()
     canvas.print_png(content, metadata={"Software": "Covey"})
     return content.getvalue()
@@ -222,11 +228,14 @@ def draw_sizes(axes: Any, release: Release, letters: Sequence[str]) -> None:
     for i, size in enumerate(release.sizes or ()):
         colour = COLOURS[i % len(COLOURS)]
         if known is not None:
-            axes.plot(known[i], [i, i], color=colour, lw=2.4, solid_capstyle="butt", zorder=2)
-            axes.scatter(known[i], [i, i], marker="|", s=110, color=colour, lw=2, zorder=2)
-        axes.scatter([size], [i], s=34, color="white" if hollow(release, i) else colour, ec=colour, lw=1.6, zorder=3)
-    words = "" if known is None or release.errors is None else f"; whiskers\nhold {often(release.errors.level)}"
-    axes.set_title(f"Noisy sizes{words}", size=10.5, color=QUIET, loc="left", pad=10)
+            ends = shown_ends(known[i])
+            axes.plot(ends, [i, i], color=colour, lw=2.4, solid_capstyle="butt", zorder=2)
+            axes.scatter(ends, [i, i], marker="|", s=110, color=colour, lw=2, zorder=2)
+        face = "white" if hollow(release, i) else colour
+        axes.scatter([shown_size(size)], [i], s=34, color=face, ec=colour, lw=1.6, zorder=3)
+    words = "" if known is None or release.errors is None else f";\nwhiskers hold {often(release.errors.level)}"
+    what = "Noisy sizes" if rows_of(release.certificate) == ROWS else "Rows that count (noisy)"
+    axes.set_title(f"{what}{words}", size=10.5, color=QUIET, loc="left", pad=10)
 
 
 def _few_ticks() -> Any:
@@ -236,21 +245,25 @@ def _few_ticks() -> Any:
 
 
 def draw_centres(axes: Any, release: Release, plane: Plane, letters: Sequence[str]) -> None:
-    """Discs with their letters, and their sizes below; smaller where they are many."""
+    """Discs with letters, and sizes below; smaller where they are many. A mark where a place is not determined."""
     from matplotlib.patheffects import withStroke
 
     sizes, room = np.maximum(release.sizes or [1.0] * len(letters), 0.0), min(1.0, 12 / len(letters))
     areas = np.maximum(max(220 * room, 150.0), room * 1450 * sizes / max(sizes.max(), 1.0))
-    halo = [withStroke(linewidth=3.2, foreground="white")]
+    above = {"path_effects": [withStroke(linewidth=3.2, foreground="white")], "zorder": 6}
     for i, ((x, y), letter) in enumerate(zip(plane.flat(release.centres).tolist(), letters, strict=True)):
         colour, doubt = COLOURS[i % len(COLOURS)], hollow(release, i)
         look = {"color": "white", "ec": colour} if doubt else {"color": colour, "ec": "white"}
         axes.scatter([x], [y], s=areas[i], alpha=0.92, lw=2.2 * room**0.5, zorder=5, **look)
         ink, size = colour if doubt else "white", 13 * room**0.5
         axes.annotate(letter, (x, y), ha="center", va="center", color=ink, size=size, weight="bold", zorder=6)
+        if nowhere(release, i):
+            off = np.sqrt(areas[i]) / 2 * 0.75 + 2
+            font = {"ha": "right", "va": "bottom", "size": 15 * room**0.5, "weight": "bold", "color": INK}
+            axes.annotate(UNKNOWN, (x, y), xytext=(-off, off), textcoords="offset points", **font, **above)
         if release.sizes is not None and len(letters) <= MOST_SIZES:
             axes.annotate(
-                f"{round(release.sizes[i]):,}",
+                f"{shown_size(release.sizes[i]):,}",
                 (x, y),
                 xytext=(0, -np.sqrt(areas[i]) / 2 - 5),
                 textcoords="offset points",
@@ -259,8 +272,7 @@ def draw_centres(axes: Any, release: Release, plane: Plane, letters: Sequence[st
                 size=11.5 * room**0.25,
                 weight="bold",
                 color=INK,
-                path_effects=halo,
-                zorder=6,
+                **above,
             )
 
 
@@ -275,58 +287,6 @@ def scale_bar(axes: Any, plane: Plane) -> None:
     axes.plot([start, start, end, end], [y + tick, y, y, y + tick], color=INK, lw=1.4, zorder=6)
     words = f"{metres / 1000:g} km" if metres >= 1000 else f"{metres:g} m"
     axes.annotate(words, ((start + end) / 2, y + 0.6 * tick), ha="center", size=9.5, color=INK, zorder=6)
-
-
-def coreset_plot(coreset: Coreset, *, lon: str | None = None, lat: str | None = None) -> bytes:
-    """A PNG of a coreset: discs whose area is the weight, and crosses where the weight is negative."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    two_columns(coreset.columns, lon, lat)
-    figure = Figure(figsize=(9.6, 9.4), dpi=150, facecolor="white")
-    canvas = FigureCanvasAgg(figure)
-    draw_points(figure.add_axes((0.09, 0.085, 0.885, 0.78)), coreset, Plane.of(coreset, lon=lon, lat=lat))
-
-    certificate = coreset.certificate
-    promise = f"ε = {in_full(certificate.epsilon)}"
-    promise += f", δ = {in_full(certificate.delta)}" if certificate.delta else ""
-    positive, below = int((coreset.weights > 0).sum()), int((coreset.weights < 0).sum())
-    crosses = f"\nCrosses ({below:,}): negative weights, where noise went below zero; in sums they cancel noise."
-    crosses = crosses if below else "\nNo weight is negative."
-    figure.text(0.09, 0.945, f"A private coreset of {len(coreset):,} points", size=19, weight="bold", color=INK)
-    figure.text(
-        0.09,
-        0.89,
-        f"Differentially private, {promise}. Discs ({positive:,}): their area is the noisy number of rows." + crosses,
-        size=10.5,
-        color=QUIET,
-        linespacing=1.45,
-    )
-    if certificate.seeded:
-        figure.text(0.975, 0.945, SEEDED, size=13, weight="bold", color=ALARM, ha="right")
-    return _png(canvas)
-
-
-def draw_points(axes: Any, coreset: Coreset, plane: Plane) -> None:
-    """Discs by weight, and crosses where it is negative."""
-    x, y = plane.flat(coreset.points).T
-    frame(axes, plane)
-    left, bottom, right, top = plane.frame
-    width, height = right - left, top - bottom
-    if not plane.geographic:
-        across, up = (plane.half[axis] for axis in plane.axes if axis is not None)
-        axes.set_box_aspect(height / up / (width / across))  # as distances are measured
-    heaviest = float(np.abs(coreset.weights).max()) or 1.0
-    largest = float(np.clip(60_000 / len(coreset), 6.0, 420.0))
-    areas = largest * np.abs(coreset.weights) / heaviest
-    positive = {"marker": "o", "c": "#2e6f95", "lw": 0, "alpha": 0.72, "zorder": 2}
-    negative = {"marker": "x", "c": ALARM, "lw": 0.9, "alpha": 0.75, "zorder": 3}
-    small = float(np.clip(20_000 / len(coreset), 1.0, 14.0))
-    for shown, look, least in ((coreset.weights > 0, positive, 1.0), (coreset.weights < 0, negative, small)):
-        if shown.any():
-            axes.scatter(x[shown], y[shown], s=np.maximum(areas[shown], least), rasterized=True, **look)
-    axes.set_xlim(left - 0.01 * width, right + 0.01 * width)
-    axes.set_ylim(bottom - 0.01 * height, top + 0.01 * height)
 
 
 def two_columns(columns: Sequence[str], lon: str | None, lat: str | None) -> tuple[int, int]:

@@ -12,9 +12,9 @@ from typing import Any
 from covey.errors import ParameterError
 from covey.geo.geojson import feature_collection
 from covey.published.coreset.coreset import Coreset
+from covey.published.places import centre_properties
 from covey.published.plane import Plane
 from covey.published.release import Release
-from covey.published.sentences import centre_properties
 from covey.text import free_name, own_names
 
 Published = Release | Coreset
@@ -145,7 +145,8 @@ def as_page(published: Published, plane: Plane, name: str) -> bytes:
 
 
 def as_picture(published: Published, plane: Plane, _name: str) -> bytes:
-    from covey.published.draw import coreset_plot, release_map
+    from covey.published.coreset.draw import coreset_plot
+    from covey.published.draw import release_map
 
     lon, lat = plane.names if plane.geographic else (None, None)
     draw = coreset_plot if isinstance(published, Coreset) else release_map

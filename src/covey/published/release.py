@@ -279,7 +279,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
 
     def to_geojson(self, *, lon: str | None = None, lat: str | None = None) -> dict[str, Any]:
         """The centres as GeoJSON points with their noisy sizes and what is stored of their errors, for any map."""
-        from covey.published.sentences import centre_properties
+        from covey.published.places import centre_properties
 
         east, north = find_axes(self.columns, lon, lat)
         points = [(centre[east], centre[north]) for centre in self.centres]

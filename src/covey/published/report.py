@@ -15,9 +15,11 @@ from typing import Any
 
 from covey.published.certificate import Certificate, in_full
 from covey.published.coreset.coreset import Coreset
+from covey.published.counted import counted_words, rows_of, sizes_in_words
 from covey.published.page.ground import Ground, ground_of
 from covey.published.page.mine import answers, asks, in_odds, questions
 from covey.published.page.picture import densities, legend, picture
+from covey.published.places import places_in_words
 from covey.published.plane import Plane
 from covey.published.release import Release
 from covey.published.sentences import (
@@ -25,8 +27,6 @@ from covey.published.sentences import (
     centre_labels,
     hollow,
     marks_in_words,
-    places_in_words,
-    sizes_in_words,
     words_of,
 )
 from covey.published.show import coordinates_in_words
@@ -111,7 +111,7 @@ def centres_in_words(release: Release, plane: Plane, labels: Sequence[str] | Non
     names = labels or centre_labels(release)
     ask = questions(plane) + answers(release, plane, names) if asks(release) else ""
     return f"""{ask}<h2>The centres</h2><div class="scroll">{centre_table(release, labels)}</div>
-<p class="soft">Numbers of rows are noisy: the noise is what protects each person. A small one may be negative.</p>
+<p class="soft">Numbers of rows are noisy: the noise is what protects each person.</p>
 {errors_in_words(release, labels)}"""
 
 
@@ -125,6 +125,7 @@ def caption(release: Release | None, points: Coreset | None, plane: Plane, *, zo
         words += ["Lines: which places are nearest to which centre."] if len(plane.columns) == 2 else []
         words += marks_in_words(release)
     words += ["Broken lines: zones, where rows are protected more strictly."] if zoned else []
+    words += [] if release is not None or points is None else counted_words(points.certificate)
     words += [] if len(plane.columns) == 2 else [f"Drawn by {' and '.join(plane.names)}."]
     return escape(" ".join(words))
 
@@ -143,7 +144,9 @@ def centre_table(release: Release, labels: Sequence[str] | None = None) -> str:
     columns = coordinates_in_words(release)
     head = "".join(f'<th class="right">{escape(name)}</th>' for name in columns)
     places = places_in_words(release)
-    head += '<th class="right">rows (noisy)</th>' + ("" if places is None else '<th class="place">place</th>')
+    head += f'<th class="right">{rows_of(release.certificate)} (noisy)</th>' + (
+        "" if places is None else '<th class="place">place</th>'
+    )
     rows = []
     told = zip(labels or centre_labels(release), sizes_in_words(release), strict=True)
     for i, (label, size) in enumerate(told):

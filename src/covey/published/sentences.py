@@ -4,45 +4,45 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from covey.errors import ParameterError
-from covey.geo import clock
-from covey.geo.geojson import HIGHEST, WIDEST, find_axes
-from covey.geo.geojson import METRES as DEGREE
 from covey.post.errors.quantiles import LEVEL
-from covey.published.certificate import reach_of, without_places
+from covey.published.certificate import without_places
+from covey.published.counted import below_none, counted_words
 from covey.published.ways import MEAN, METRES, ROOT
-from covey.text import counted, how_many, listing, own_names, plain, which
+from covey.text import counted, listing, plain, which
 
 if TYPE_CHECKING:
     from covey.published.certificate import Certificate
     from covey.published.errors import Errors
     from covey.published.release import Release
 
-FEW_COLUMNS = 3  # that a place is told in one by one
 MOST_TOLD = 1e100  # of a number that anybody may have written: no more digits than a line holds
 NOISE = "may be only noise"
 FLATTERED = "Centres that were found on the same counts look a little better than they are."
 NOWHERE = "place not determined"
+UNKNOWN = "?"  # drawn beside a centre whose place is not determined
+HOW_MANY = "How many clusters"
 ONE_MEAN = "one mean"  # the note of a fit that did not look for clusters
-OWN = ("cluster", "size", "size_low", "size_high", "doubtful", "radius_m", "kind", "region")  # said of a centre
 
 
 def words_of(release: Release, names: Sequence[str] | None = None, *, scaled: bool = False) -> list[str]:
     """Plain sentences on how far off a release may be. `names` are those of its centres, if not their numbers."""
-    share = release.rows_outside
+    share, labels = release.rows_outside, names or centre_labels(release)
     outside = [str(share)] if share is not None and share.matters else []
+    outside = [*outside, *counted_words(release.certificate)]
     if release.errors is None:
         why = not_told(release).get("errors")
         told = [] if why is None else [f"How far off these numbers are cannot be told: {why}."]
-        return [*without_clusters(release), *told, *outside]
+        return [*without_clusters(release), *told, *below_none(release, labels), *outside]
     errors = release.errors
     costs = of_costs(release, scaled=scaled)
     return [
         *without_clusters(release),
         *_intervals(errors),
-        *doubts(release, names),
+        *below_none(release, labels),
+        *doubts(release, labels),
+        *both_true(release),
         *(_places(errors) or without_places(release.certificate)),
         *costs,
         *outside,
@@ -99,8 +99,16 @@ def marks_in_words(release: Release) -> list[str]:
     if known is None:
         return []
     rings = f"Rings: where a centre probably is, {often(known.level)}; small ones lie under their disc."
-    words = [rings] if any(radius is not None for radius in known.radii or ()) else []
+    radii = known.radii or ()
+    words = [rings] if any(radius is not None for radius in radii) else []
+    words += [f"“{UNKNOWN}”, no ring: {NOWHERE}."] if None in radii else []
     return words + ([f"Hollow: {NOISE}."] if any(known.doubtful or ()) else [])
+
+
+def nowhere(release: Release, i: int) -> bool:
+    """Whether the place of a centre was looked for and is not determined."""
+    known = release.errors
+    return known is not None and known.radii is not None and known.radii[i] is None
 
 
 def doubts(release: Release, names: Sequence[str] | None = None) -> list[str]:
@@ -111,6 +119,19 @@ def doubts(release: Release, names: Sequence[str] | None = None) -> list[str]:
     if not doubted:
         return []
     return [f"{'Centres' if len(doubted) > 1 else 'Centre'} {listing(doubted)} {NOISE}."]
+
+
+def both_true(release: Release) -> list[str]:
+    """One sentence, where a centre may be only noise though the interval of its rows is above 0."""
+    known = release.errors
+    if known is None or known.sizes is None or known.doubtful is None:
+        return []
+    if not any(doubt and low >= 1 for doubt, (low, _) in zip(known.doubtful, known.sizes, strict=True)):
+        return []
+    return [
+        "That an interval is above 0 does not clear a centre of this: it counts all rows nearest to the centre, "
+        f"wherever they are, and holds {often(known.level)}; whether noise drew the centre is asked more strictly."
+    ]
 
 
 def without_clusters(release: Release) -> list[str]:
@@ -127,7 +148,9 @@ def how_many_words(release: Release) -> list[str]:
     """How many clusters there seem to be, where that was asked for. A document may say anything."""
     found = release.certificate.parameters.get("how_many")
     words = found.get("words") if isinstance(found, dict) else None
-    return [f"How many clusters: {words}"] if isinstance(words, str) else []
+    if not isinstance(words, str):
+        return []
+    return [words if words.startswith(HOW_MANY) else f"{HOW_MANY}: {words}"]
 
 
 def not_told_k(release: Release) -> list[str]:
@@ -137,7 +160,7 @@ def not_told_k(release: Release) -> list[str]:
 
 
 def _places(errors: Errors) -> list[str]:
-    if errors.radii is None:
+    if all(radius is None for radius in errors.radii or ()):
         return []
     return [f"A centre is probably ({often(errors.level)}) as near as is said to where it would be without noise."]
 
@@ -250,7 +273,8 @@ def _costs_more(cost: float, ends: Sequence[float] | None, whole: float | None, 
 def excess_words(excess: float | None) -> str:
     if excess is None:  # though the fit was run again: it may be more than twice as much
         return "How much worse than without privacy cannot be told at this level of privacy"
-    return f"Up to {plain(max(100 * excess, 0.1), up=True)}% worse than without privacy, if no cluster was missed"
+    share = plain(max(100 * excess, 0.1), up=True)
+    return f"Probably ({often(LEVEL)}) up to {share}% worse than without privacy, if no cluster was missed"
 
 
 def cost_untold(what: str, why: str) -> str:
@@ -262,88 +286,6 @@ def amount(value: float) -> str:
     return f"{round(value):,}" if 1e4 <= abs(value) < 1e15 else f"{value:,.4g}"
 
 
-def size_words(size: float | None, interval: Sequence[float] | None) -> str:
-    """A noisy size and its interval: 4,120 (3,990 to 4,250). There are no fewer rows than none."""
-    if size is None or interval is None:
-        return how_many(size)
-    low, high = max(0, math.floor(interval[0])), max(0, math.ceil(interval[1]))
-    return f"{how_many(size)} ({low:,} to {high:,})"
-
-
-def sizes_in_words(release: Release) -> list[str]:
-    """Of each centre, with its interval where there is one."""
-    sizes: Sequence[float | None] = release.sizes or [None] * len(release.centres)
-    known = None if release.errors is None else release.errors.sizes
-    return [size_words(size, None if known is None else known[i]) for i, size in enumerate(sizes)]
-
-
-def places_in_words(release: Release) -> list[str] | None:
-    """How near to its place each centre is: in metres on a map, else in the columns' units. None if unknown."""
-    radii = None if release.errors is None else release.errors.radii
-    if radii is None:
-        return None
-    metres = radii_in_metres(release) or [None] * len(radii)
-    half, reach = release.scale()[1].tolist(), reach_of(release.certificate.domain)
-    return [
-        NOWHERE
-        if radius is None
-        else f"probably within {_reach(release.columns, half, radius, on_map, most=1 / reach.min())}"
-        for radius, on_map in zip(radii, metres, strict=True)
-    ]
-
-
-def _reach(columns: Sequence[str], half: Sequence[float], radius: float, metres: float | None, *, most: float) -> str:
-    """most : how many half-widths of a column's range the unit of distance is at most."""
-    axes = () if metres is None else find_axes(columns)
-    others = [i for i in range(len(columns)) if i not in axes]
-    if len(others) > FEW_COLUMNS:
-        return f"{plain(50 * radius * most, up=True)}% of each column's range"
-    parts = [] if metres is None else [length(metres, up=True)]
-    alone = len(columns) == 1
-    widths = [plain(radius * half[i], up=True) for i in others]
-    parts += widths if alone else [f"{width} in {columns[i]}" for i, width in zip(others, widths, strict=True)]
-    return listing(parts)
-
-
 def length(metres: float, *, up: bool = False) -> str:
     """A length in metres or kilometres, to two digits."""
     return f"{plain(metres, up=up)} m" if metres < 1000 else f"{plain(metres / 1000, up=up)} km"
-
-
-def radii_in_metres(release: Release, lon: str | None = None, lat: str | None = None) -> list[float | None] | None:
-    """The longer half-axis about each centre, where two columns are degrees on a map; None where nothing is known."""
-    radii = None if release.errors is None else release.errors.radii
-    try:
-        axes = find_axes(release.columns, lon, lat)
-    except ParameterError:
-        return None
-    middle, half = release.scale()
-    ends = abs(middle) + half * reach_of(release.certificate.domain)
-    beyond = any(ends[i] > most for i, most in zip(axes, (WIDEST, HIGHEST), strict=True))
-    if radii is None or beyond:
-        return None
-    across, up = (float(half[i]) * DEGREE for i in axes)
-    return [
-        None if radius is None else radius * max(across * math.cos(math.radians(centre[axes[1]])), up)
-        for radius, centre in zip(radii, release.centres, strict=True)
-    ]
-
-
-def centre_properties(release: Release, lon: str | None = None, lat: str | None = None) -> list[dict[str, Any]]:
-    """What a map says of each centre; what is not known is left out. A column that is called so gets an underscore."""
-    errors, metres = release.errors, radii_in_metres(release, lon, lat)
-    names, found = own_names(release.columns, OWN), []
-    for i, centre in enumerate(release.centres):
-        own: dict[str, Any] = {"cluster": i}
-        own |= {column.partition(" ")[2]: words for column, words in clock.told(release.columns, centre).items()}
-        if release.sizes is not None:
-            own["size"] = round(release.sizes[i])
-        if errors is not None and errors.sizes is not None:
-            own |= {"size_low": math.floor(errors.sizes[i][0]), "size_high": math.ceil(errors.sizes[i][1])}
-        if errors is not None and errors.doubtful is not None:
-            own["doubtful"] = errors.doubtful[i]
-        radius = None if metres is None else metres[i]
-        if radius is not None:
-            own["radius_m"] = math.ceil(radius)
-        found.append({**dict(zip(names, centre, strict=True)), **own})
-    return found

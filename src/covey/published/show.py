@@ -88,14 +88,16 @@ def _columns_at_an_end(release: Release) -> list[str]:
 
 
 def show_centres(
-    release: Release, *, unit: str = "rows", names: Sequence[str] | None = None, scaled: bool = False
+    release: Release, *, unit: str | None = None, names: Sequence[str] | None = None, scaled: bool = False
 ) -> None:
-    """The centres of a release and their noisy sizes, as a table, and how far off they may be."""
-    from covey.published.sentences import NOISE, centre_labels, places_in_words, sizes_in_words, words_of
+    """The centres of a release and their noisy sizes, as a table, and how far off they may be. unit : not rows."""
+    from covey.published.counted import rows_of, sizes_in_words
+    from covey.published.places import places_in_words
+    from covey.published.sentences import NOISE, centre_labels, words_of
 
     labels = names or centre_labels(release)
     columns: dict[str, Sequence[str]] = {"centre": labels, **coordinates_in_words(release)}
-    columns[f"{unit} (noisy)"] = sizes_in_words(release)
+    columns[f"{unit or rows_of(release.certificate)} (noisy)"] = sizes_in_words(release)
     right = range(1, len(columns))
     if (places := places_in_words(release)) is not None:
         columns["place"] = places

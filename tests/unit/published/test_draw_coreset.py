@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from covey import Certificate, Coreset, ParameterError
-from covey.published.draw import coreset_plot, two_columns
+from covey.published.coreset.draw import coreset_plot
+from covey.published.draw import two_columns
 
 
 def coreset(weights, *, d=2, domain=None, columns=None, seeded=False):

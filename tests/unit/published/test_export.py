@@ -18,7 +18,8 @@ from shapely import from_wkt
 from covey import Box, Coreset, Release
 from covey.errors import ParameterError
 from covey.fit.fit import fit
-from covey.published.draw import TICKS, Sheet, _degrees, coreset_plot, plot, release_map
+from covey.published.coreset.draw import coreset_plot
+from covey.published.draw import TICKS, Sheet, _degrees, plot, release_map
 from covey.published.export import contents, kind_of
 from covey.published.plane import Plane
 from covey.published.report import fragment

@@ -173,7 +173,7 @@ def test_geojson_finds_the_axes(columns):
     east = 1 if columns[0].lower().startswith("lat") else 0
     for feature, centre in zip(document["features"], release().centres, strict=True):
         assert feature["geometry"] == {"type": "Point", "coordinates": [centre[east], centre[1 - east]]}
-    assert [feature["properties"]["size"] for feature in document["features"]] == [12, -3]
+    assert [feature["properties"]["size"] for feature in document["features"]] == [12, 0]
     assert document["covey"]["epsilon"] == 1.0
     json.dumps(document)
 

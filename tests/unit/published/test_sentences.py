@@ -10,20 +10,20 @@ from matplotlib.patches import Ellipse
 
 from covey import Box, Release
 from covey.fit.fit import fit
+from covey.published.counted import size_words, sizes_in_words
 from covey.published.draw import COLOURS, draw_centres, draw_places, draw_sizes
 from covey.published.errors import Errors
+from covey.published.page.picture import picture
+from covey.published.places import centre_properties, places_in_words
 from covey.published.plane import Plane
 from covey.published.sentences import (
     NOWHERE,
-    centre_properties,
     constraint_words,
     distance_words,
     excess_words,
+    how_many_words,
     marks_in_words,
     of_costs,
-    places_in_words,
-    size_words,
-    sizes_in_words,
 )
 from covey.published.show import show_release
 
@@ -65,7 +65,7 @@ def test_words_say_what_is_stored(release):
         "Each interval holds 9 times in 10; those that hold all at once are wider (joint).",
         "Centre 1 may be only noise.",
         "A centre is probably (9 times in 10) as near as is said to where it would be without noise.",
-        "Up to 5% worse than without privacy, if no cluster was missed.",
+        "Probably (9 times in 10) up to 5% worse than without privacy, if no cluster was missed.",
         "A row is 1.312 km (1.280 to 1.344; 9 times in 10) from its centre on average. Centres that were found on the "
         "same counts look a little better than they are.",
     ]
@@ -176,7 +176,10 @@ def test_sizes_with_their_interval():
 
 @pytest.mark.parametrize(("excess", "words"), [(0.05, "5%"), (0.0234, "2.4%"), (0.0001, "0.1%"), (2.25, "230%")])
 def test_an_excess_is_never_said_without_its_condition(excess, words):
-    assert excess_words(excess) == f"Up to {words} worse than without privacy, if no cluster was missed"
+    assert (
+        excess_words(excess)
+        == f"Probably (9 times in 10) up to {words} worse than without privacy, if no cluster was missed"
+    )
 
 
 def test_where_reruns_bound_no_excess_that_is_said(release):
@@ -212,9 +215,20 @@ def test_many_columns_are_told_by_their_ranges():
 def test_geojson_says_what_is_known_and_nothing_else(release):
     first, second = (each["properties"] for each in release.to_geojson()["features"])
     known = {name: value for name, value in first.items() if name not in ("cluster", "lon", "lat")}
-    assert known == {"size": 4120, "size_low": 3990, "size_high": 4250, "doubtful": False, "radius_m": 557}
+    assert known == {
+        "size": 4120,
+        "size_low": 3990,
+        "size_high": 4250,
+        "doubtful": False,
+        "place": "probably within its radius",
+        "radius_m": 557,
+    }
     assert second["doubtful"] is True
+    assert second["size_low"] == 0
+    assert second["place"] == "not determined"
     assert "radius_m" not in second
+    unasked = msgspec.structs.replace(release, errors=msgspec.structs.replace(KNOWN, radii=None))
+    assert "place" not in unasked.to_geojson()["features"][1]["properties"]
     bare = msgspec.structs.replace(release, errors=None, sizes=None)
     assert set(bare.to_geojson()["features"][0]["properties"]) == {"cluster", "lon", "lat"}
 
@@ -260,7 +274,7 @@ def test_a_drawing_has_rings_whiskers_and_hollow_discs(release, monkeypatch):
     assert faces[1] == (1.0, 1.0, 1.0) != faces[0]
     panel = Figure().add_subplot()
     draw_sizes(panel, release, "AB")
-    assert [tuple(line.get_xdata()) for line in panel.lines] == [*map(tuple, KNOWN.sizes)]
+    assert [tuple(line.get_xdata()) for line in panel.lines] == [(3990, 4250), (0, 61)]
     assert "Hollow: may be only noise" in " ".join(marks_in_words(release))
     bare = msgspec.structs.replace(release, errors=None)
     assert marks_in_words(bare) == []
@@ -268,3 +282,66 @@ def test_a_drawing_has_rings_whiskers_and_hollow_discs(release, monkeypatch):
     assert not panel.patches
     assert len(COLOURS) > 2
     assert sizes_in_words(bare) == ["4,120", "24"]
+
+
+def with_radii(release, *radii: float | None, **more) -> Release:
+    return msgspec.structs.replace(release, errors=msgspec.structs.replace(KNOWN, radii=list(radii), **more))
+
+
+def test_a_centre_without_a_place_has_a_mark_of_its_own(release):
+    assert "“?”, no ring: place not determined." in marks_in_words(release)
+    lost, found = with_radii(release, None, None), with_radii(release, 0.05, 0.05)
+    assert not any("Rings" in each for each in marks_in_words(lost))
+    assert "“?”, no ring: place not determined." in marks_in_words(lost)
+    assert not any("?" in each for each in marks_in_words(found))
+    for each, marks in ((release, 1), (lost, 2), (found, 0)):
+        axes = Figure().add_subplot()
+        draw_centres(axes, each, Plane.of(each), "AB")
+        assert [text.get_text() for text in axes.texts].count("?") == marks
+        drawn = picture(each, None, Plane.of(each))
+        assert drawn.count('<text class="unplaced"') == marks
+        assert drawn.count("place not determined</title>") == marks
+
+
+def test_nothing_is_said_of_places_where_none_is_determined(release):
+    assert any("as near as is said" in each for each in release.words)
+    assert not any("as near as is said" in each for each in with_radii(release, None, None).words)
+
+
+def test_files_tell_how_far_places_may_be_off_in_columns_that_are_no_map(release):
+    elsewhere = msgspec.structs.replace(release, columns=["r", "place"])
+    assert places_in_words(elsewhere)[0] == "probably within 0.0067 in r and 0.005 in place"
+    first, second = centre_properties(elsewhere)
+    assert first["r radius"] == pytest.approx(0.0066, rel=0.01)
+    assert first["place radius"] == pytest.approx(0.005)
+    assert (first["place"], second["place"]) == ("probably within its radius", "not determined")
+    assert first["place_"] == release.centres[0][1]
+    assert not {"r radius", "place radius", "radius_m"} & set(second)
+    assert list(elsewhere.to_frame()["r radius"].isna()) == [False, True]
+    taken = centre_properties(msgspec.structs.replace(release, columns=["r", "r radius"]))[0]
+    assert taken["r radius"] == release.centres[0][1]
+    assert taken["r radius_"] == pytest.approx(0.0066, rel=0.01)
+
+
+def test_why_a_centre_with_rows_may_be_only_noise_is_said_where_it_is(release):
+    def said(*sizes: tuple[float, float], doubtful: list[bool]) -> bool:
+        known = msgspec.structs.replace(KNOWN, sizes=list(sizes), doubtful=doubtful)
+        words = msgspec.structs.replace(release, errors=known).words
+        return any("does not clear a centre" in each for each in words)
+
+    assert said((388.0, 1357.0), (-5.0, 60.0), doubtful=[True, False])
+    assert not said((388.0, 1357.0), (-5.0, 60.0), doubtful=[False, True])
+    assert not said((388.0, 1357.0), (5.0, 60.0), doubtful=[False, False])
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("How many clusters there are cannot be told: of 2 to 8, none.", None),
+        ("5 clusters fit best.", "How many clusters: 5 clusters fit best."),
+    ],
+)
+def test_how_many_clusters_is_not_said_twice(release, words, told):
+    notes = {**release.certificate.parameters, "how_many": {"words": words, "k": None}}
+    asked = msgspec.structs.replace(release, certificate=msgspec.structs.replace(release.certificate, parameters=notes))
+    assert how_many_words(asked) == [told or words]

@@ -10,9 +10,11 @@ from typing import Any
 
 from covey.geo.clock import hand
 from covey.published.certificate import UNCOVERED, Certificate
+from covey.published.counted import rows_of, sizes_in_words
+from covey.published.places import radii_in_metres
 from covey.published.plane import Plane
 from covey.published.release import Release
-from covey.published.sentences import hollow, radii_in_metres, sizes_in_words
+from covey.published.sentences import hollow, nowhere
 from covey.text import listing
 
 MOST_COLUMNS = 6  # that somebody would type the values of
@@ -57,7 +59,9 @@ def answers(release: Release, plane: Plane, labels: Sequence[str]) -> str:
         "centres": release.centres,
         "labels": list(labels),
         "sizes": sizes_in_words(release) if release.sizes is not None else None,
+        "rows": rows_of(release.certificate),
         "doubtful": [hollow(release, i) for i in range(len(release.centres))],
+        "unplaced": [nowhere(release, i) for i in range(len(release.centres))],
         "radii": metres,  # in metres
     }
     content = json.dumps(document, allow_nan=False, separators=(",", ":"))

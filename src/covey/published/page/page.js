@@ -177,11 +177,13 @@
     const flat = data.geographic && data.centres[0].length === 2;
     const away = (each) => (flat ? metres(place, data.centres[each.index]) : null);
     const words = [`You are nearest to ${label(first)}${flat ? `, ${distance(away(first))} away` : ""}.`];
-    if (data.sizes) words.push(`About ${data.sizes[first.index]} rows are nearest to it.`);
+    if (data.sizes) words.push(`About ${data.sizes[first.index]} ${data.rows} are nearest to it.`);
     if (data.doubtful[first.index]) words.push("It may be only noise.");
     if (second) {
-      const reach = flat && data.radii ? (data.radii[first.index] ?? 0) + (data.radii[second.index] ?? 0) : 0;
-      if (flat && away(second) - away(first) < reach) words.push(`The noise in their places leaves open whether ${label(second)}, ${distance(away(second))} away, is nearer.`);
+      const lost = data.unplaced[first.index] ? first : data.unplaced[second.index] ? second : null;
+      const reach = flat && data.radii ? data.radii[first.index] + data.radii[second.index] : 0;
+      if (lost) words.push(`Next: ${label(second)}${flat ? `, ${distance(away(second))}` : ""}. The place of ${label(lost)} is not determined, so which is nearer is left open.`);
+      else if (flat && away(second) - away(first) < reach) words.push(`The noise in their places leaves open whether ${label(second)}, ${distance(away(second))} away, is nearer.`);
       else words.push(`Next: ${label(second)}${flat ? `, ${distance(away(second))}` : ""}.`);
     }
     const outside = (values) => values.some((value, i) => value < data.lower[i] || value > data.upper[i]);

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from covey.geo.geojson import METRES
 from covey.published.coreset.coreset import Coreset
+from covey.published.counted import rows_of, sizes_in_words
 from covey.published.page.ground import Ground
 from covey.published.plane import Plane
 from covey.published.release import Release
-from covey.published.sentences import NOISE, amount, centre_labels, hollow, length, sizes_in_words
+from covey.published.sentences import NOISE, NOWHERE, UNKNOWN, amount, centre_labels, hollow, length, nowhere
 from covey.text import number
 
 WIDTH, LEAST_HEIGHT, MOST_HEIGHT = 760.0, 240.0, 900.0
@@ -31,6 +32,7 @@ LEAST_STEP = 0.2  # of the picture: outlines have no finer corners
 ZOOMS = (0.5, 1, 2, 4)  # at which names of places are chosen that do not lie on one another; half for a phone
 NAME = (6.6, 22.0)  # the width of a letter and the height of a line of names
 LONGEST_BAR = 130.0
+UNPLACED = f'<text class="unplaced" x="-12" y="-12">{UNKNOWN}</text>'
 
 
 class Frame:
@@ -144,14 +146,14 @@ def _boxes(
 def legend(points: Coreset | None, plane: Plane) -> str:
     """The scale of densities, with a number at each power of ten."""
     found = None if points is None else densities(points, plane)
-    if found is None:
+    if points is None or found is None:
         return ""
     step = 40
     parts = [f'<rect class="shade b{i}" x="{20 + i * step}" y="2" width="{step}" height="12"/>' for i in range(SHADES)]
     for i in range(DECADES + 1):
         at, value = 20 + i * step * SHADES // DECADES, found[2] / 10 ** (DECADES - i)
         parts.append(f'<text class="tick" x="{at}" y="28">{amount(value)}</text>')
-    unit = "rows per km²" if plane.geographic else "rows per 1/10,000 of the area"
+    unit = f"{rows_of(points.certificate)} per {'km²' if plane.geographic else '1/10,000 of the area'}"
     width = 40 + SHADES * step
     return (
         f'<p class="legend"><span>{unit}, noisy</span><svg class="ramp" viewBox="0 0 {width} 32" role="img" '
@@ -177,18 +179,19 @@ def _dots(points: Coreset, frame: Frame, plane: Plane) -> list[str]:
 
 
 def _marks(release: Release, frame: Frame, plane: Plane, names: Sequence[str]) -> list[str]:
-    """A disc with its name at each centre; hollow and dashed where it may be only noise."""
+    """A disc with its name at each centre; hollow and dashed where it may be only noise, and whether it has a place."""
     parts = []
     told = zip(frame(plane.flat(release.centres)), names, sizes_in_words(release), strict=True)
     for i, ((x, y), name, size) in enumerate(told):
-        doubt = hollow(release, i)
-        counted = "" if release.sizes is None else f": {size} rows, noisy"
-        words = f"Centre {name}{counted}{f'; {NOISE}' if doubt else ''}"
+        doubt, lost = hollow(release, i), nowhere(release, i)
+        counted = "" if release.sizes is None else f": {size} {rows_of(release.certificate)}, noisy"
+        words = f"Centre {name}{counted}{f'; {NOISE}' if doubt else ''}{f'; {NOWHERE}' if lost else ''}"
         parts.append(
             f'<g class="centre" transform="translate({x:g} {y:g})" data-centre="{i}">'
             f'<title class="told">{escape(words)}</title>'
             f'<circle class="{"mark hollow" if doubt else "mark"}" r="11"/>'
-            f'<text class="letter">{escape(name)}</text></g>'
+            f'<text class="letter">{escape(name)}</text>'
+            f"{UNPLACED if lost else ''}</g>"
         )
     return parts
 

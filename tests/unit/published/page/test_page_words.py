@@ -113,7 +113,8 @@ def test_the_page_asks_with_what_the_release_holds_and_no_more(release):
     assert found["half"] == release.scale()[1].tolist()
     assert found["doubtful"] == release.doubtful.tolist()
     assert set(found) == {
-        "axes", "geographic", "lower", "upper", "half", "ball", "centres", "labels", "sizes", "doubtful", "radii"
+        "axes", "geographic", "lower", "upper", "half", "ball", "centres", "labels", "sizes", "rows", "doubtful",
+        "unplaced", "radii",
     }  # fmt: skip
 
 

@@ -20,9 +20,10 @@ export function outward(low, high) {
 
 /** "4,120 (3,990 to 4,250)": a noisy number of rows and between which two it is. There are no fewer than none. */
 export function between(size, interval) {
-  if (!interval) return `${count(size)} (how far off is not known)`;
+  const told = count(Math.max(0, size));
+  if (!interval) return `${told} (how far off is not known)`;
   const [low, high] = [Math.max(0, Math.floor(interval[0])), Math.max(0, Math.ceil(interval[1]))];
-  return `${count(size)} (${count(low)} to ${count(high)})`;
+  return `${told} (${count(low)} to ${count(high)})`;
 }
 
 /** Two digits, never less: for what is said to be "at most" or "within". What ten digits do not show is rounding. */

@@ -15,7 +15,7 @@ export function tell(state, store) {
     isNumber(expected.smallest_that_stands_out) ? ["A place stands out of the noise from", `${count(expected.smallest_that_stands_out)} ${expected.smallest_that_stands_out === 1 ? "row" : "rows"}`] : cell && ["Finest detail kept", cell],
     current.errors?.distances?.mean_m && ["A row is from its centre, on average, 9 times in 10", outward(...current.errors.distances.mean_m.slice(1).map((way) => way / 1000)).map(metres).join(" to ")],
     [`Cost (${current.objective}), 9 times in 10`, costBetween(current)],
-    places?.radii && ["Worse than without privacy, if no cluster was missed, by up to", isNumber(places.excess) ? h("span", { className: grade(places.excess) }, percent(places.excess)) : "cannot be told"],
+    places?.radii && ["Worse than without privacy, 9 times in 10 and if no cluster was missed, by up to", isNumber(places.excess) ? h("span", { className: grade(places.excess) }, percent(places.excess)) : "cannot be told"],
     ["Places that stand out", `${count(expected.points)} boxes`],
   ]));
   byId("detail-rows").replaceChildren(...terms([
