@@ -38,7 +38,7 @@ def answers(
         "objective": objective,
         "points": len(points),
         "rows_noisy": points.total,
-        "rows_interval": rows_interval(points),
+        **dict(zip(("rows_low", "rows_high"), rows_interval(points) or (None, None), strict=True)),
         "bracket": bracketed(points),
         "speed_km_h": speed,
         "alternatives": [asdict(row) for row in rows],
@@ -102,12 +102,12 @@ def units(points: Coreset, *, metres: bool, scaled: bool) -> str:
     return f"The unit of costs is half of {_which(any_release)} range: {how}, as in the fit."
 
 
-def rows_interval(points: Coreset) -> list[float] | None:
+def rows_interval(points: Coreset) -> tuple[float, float] | None:
     """Between which the number of rows is 9 times in 10; None where that cannot be told."""
     from covey.published.coreset.counting import rows_of
 
     told = rows_of(points)
-    return [told.low, told.high] if told.why is None else None
+    return (told.low, told.high) if told.why is None else None
 
 
 def rows_in_words(points: Coreset) -> str:
