@@ -215,3 +215,17 @@ def test_the_picture_says_what_its_marks_mean():
 def test_every_choice_can_be_drawn(costs):
     picture = imread(io.BytesIO(elbow.elbow_plot(chosen(costs), "k-means")))
     assert picture.shape[1] == 1200
+
+
+# --- centres within limits --------------------------------------------------------------------------------------------
+
+
+def test_a_difference_that_noise_hides_is_not_kept_as_an_estimate():
+    listed = {"candidates": [[0.5, 0.5], [-0.5, 0.5], [0.5, -0.5]]}
+    hidden_, told = (
+        without_cells(trusted=trusted).kmeans(2, **listed).certificate.parameters["constraints"]["more_than_found"]
+        for trusted in (False, True)
+    )
+    assert hidden_["anywhere"] == [None] * 3
+    assert told["anywhere"][0] is not None
+    assert told["anywhere"][1:] == [None] * 2
