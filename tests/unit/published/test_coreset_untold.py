@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 
-from covey import Box, Certificate, Coreset
+from covey import Box, Certificate, Coreset, PrivateCoreset
 from covey.cli.answers import BRACKET, above_the_best, remarks, rows_in_words, units
 from covey.post.errors.costs import FEW, WIDE, Cost
 from covey.published import elbow
@@ -142,6 +142,30 @@ def test_counts_have_an_interval_where_the_noise_is_known():
     empty = coreset.count(Box((-1, -0.9), (-1, -0.9)), interval=True)
     assert (empty.rows, empty.why) == (0, None)
     assert (empty.low, empty.high) == (0, 0)
+
+
+def test_a_border_that_is_off_by_rounding_cuts_no_cell():
+    coreset = counted(scale=0.1)
+    almost, whole = Box((-1, 0.75 - 1e-15), (-1, 1)), Box((-1, 1), (-1, 1))
+    assert coreset.count(almost, interval=True)[:3] == pytest.approx(coreset.count(whole, interval=True)[:3])
+
+
+def test_counts_hold_their_rows_nine_times_in_ten():
+    rng = np.random.default_rng(3)
+    middles = np.array([[-0.6, -0.5], [0.3, 0.4], [0.7, -0.6]])
+    rows = np.clip(middles[rng.integers(3, size=5000)] + rng.normal(0, 0.1, (5000, 2)), -1, 1)
+    boxes = [((-1, 1), (-1, 1)), ((-0.65, 0.33), (-0.55, 0.45)), ((0.25, 0.4), (0.3, 0.5))]
+    true = [
+        int(np.all([(each >= low) & (each <= high) for each, (low, high) in zip(rows.T, box, strict=True)], 0).sum())
+        for box in boxes
+    ]
+    held = np.zeros(len(boxes))
+    for seed in range(60):
+        fitted = PrivateCoreset(bounds=(-1, 1), errors="none", epsilon=0.5, random_state=seed).fit(rows)
+        told = [fitted.coreset_.count(Box(*box), interval=True) for box in boxes]
+        held += [each.low <= rows_there <= each.high for each, rows_there in zip(told, true, strict=True)]
+    assert (held >= 48).all()  # seeded: the number is the same each time
+    assert (held < 60).any()
 
 
 def test_counts_without_known_noise_say_why():
