@@ -32,7 +32,16 @@ OF_ALL = (
 )
 PARAGRAPHS = (  # that wrap
     *("This release is", "A coreset by", "Most rows seem", "Limits:", "Missing values were", "About"),
-    *("Each interval", "How far off", "How far rows", "Its own", "How many", "The k-means cost", "The k-median cost"),
+    *(
+        "Each interval",
+        "How far off",
+        "The distance",
+        "The two ends",
+        "Its own",
+        "How many",
+        "The k-means cost",
+        "The k-median cost",
+    ),
 )
 Fields = dict[tuple[str, str], list[str]]  # of each section and field, its values
 

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from covey.text import paragraph, show_table
+from covey.text import how_many, paragraph, show_table
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from covey.post.distances import Objective
     from covey.published.coreset.compare import Alternative
     from covey.published.coreset.coreset import Coreset
     from covey.published.release import Release
+
+BRACKET = (
+    "The two ends are a bracket: the true number lies between them if rows are spread about the points of the coreset "
+    "as is taken, within the noise. How often it does was measured only for the k-means cost of the centres that a "
+    "coreset was made with."
+)
 
 
 def answers(
@@ -22,10 +32,14 @@ def answers(
     """The answers as plain data."""
     from dataclasses import asdict
 
+    from covey.published.coreset.answers import bracketed
+
     return {
         "objective": objective,
         "points": len(points),
         "rows_noisy": points.total,
+        **dict(zip(("rows_low", "rows_high"), rows_interval(points) or (None, None), strict=True)),
+        "bracket": bracketed(points),
         "speed_km_h": speed,
         "alternatives": [asdict(row) for row in rows],
         "release": None if found is None else json.loads(found.to_json()),
@@ -40,7 +54,7 @@ def show_answers(
     objective: str,
     rows: list[Alternative],
     *,
-    sizes: dict[str, int],
+    sets: Mapping[str, Sequence[Any]],
     metres: bool,
     speed: float | None,
     scaled: bool,
@@ -49,26 +63,27 @@ def show_answers(
 
     scaled : what they cost too, as it is measured.
     """
-    total, limited = points.total, any(not row.admissible for row in rows)
+    from covey.published.coreset.answers import bracketed
+
+    limited = any(not row.admissible for row in rows)
     square = objective == "k-means" and not metres
     columns: dict[str, Sequence[object]] = {
         "centres": [row.name for row in rows],
-        "sites": [sizes[row.name] for row in rows],
+        "sites": [len(sets[row.name]) for row in rows],
         f"{'root mean square' if square else 'mean'} distance (noisy)": [distance(row, metres=metres) for row in rows],
     }
     if speed is not None:
         columns[f"at {speed:g} km/h as the crow flies"] = [minutes(row) for row in rows]
-    columns["cost above the best"] = [above_the_best(row, None if scaled else rows[0].cost) for row in rows]
+    best = rows[0].cost if is_told(rows[0].why) and rows[0].cost > 0 else math.nan
+    columns["cost above the best"] = [above_the_best(row, None if scaled else best) for row in rows]
     if scaled:
         columns[f"{objective} cost (noisy)"] = [told_cost(row) for row in rows]
-        columns["of a row (noisy)"] = [
-            f"{row.cost / total:.5g}" if total > 0 and is_told(row.why) else "" for row in rows
-        ]
+        columns["of a row (noisy)"] = [told_mean(points, sets[row.name], objective) for row in rows]
     right = range(1, len(columns))
     if limited:
         columns["admissible"] = [f"no: {row.reason}" if row.reason else "yes" for row in rows]
     show_table(list(columns), list(zip(*columns.values(), strict=True)), right=right)
-    if told := remarks(objective if scaled else None, rows):
+    if told := remarks(objective if scaled else None, rows, bracket=bracketed(points)):
         click.echo(f"\n{paragraph(' '.join(told))}")
     click.echo(f"\n{units(points, metres=metres, scaled=scaled)}")
 
@@ -77,24 +92,65 @@ def units(points: Coreset, *, metres: bool, scaled: bool) -> str:
     """What distances and costs are told in."""
     if not scaled:
         return f"Distances are {'straight over the map' if metres else 'in the units of the data'}."
-    ball = points.certificate.domain["type"] == "ball"
-    unit = "radius of the domain" if ball else "half-width of each column's range"
-    return f"The unit of costs is the {unit}: columns are scaled to [-1, 1], as in the fit."
+    from covey.published.sentences import _which
+
+    domain, any_release = points.certificate.domain, cast("Release", points)  # columns and a certificate are asked for
+    if domain["type"] == "ball":
+        return "The unit of costs is the radius of the domain, as in the fit."
+    how = "columns are scaled to [-1, 1]" if "scale" not in domain else "columns count unequally"
+    how = "longitude and latitude count in equal metres" if domain.get("equal_metres") is True else how
+    return f"The unit of costs is half of {_which(any_release)} range: {how}, as in the fit."
+
+
+def rows_interval(points: Coreset) -> tuple[float, float] | None:
+    """Between which the number of rows is 9 times in 10; None where that cannot be told."""
+    from covey.published.coreset.counting import rows_of
+
+    told = rows_of(points)
+    return (told.low, told.high) if told.why is None else None
+
+
+def rows_in_words(points: Coreset) -> str:
+    """The noisy number of rows with its interval: 4,954 rows (noisy; 4,804 to 5,104, 9 times in 10)."""
+    from covey.post.errors.quantiles import LEVEL
+    from covey.published.counted import rows_of, shown_ends
+    from covey.published.sentences import often
+
+    whose = rows_of(points.certificate)
+    ends, many = rows_interval(points), how_many(points.total)
+    if ends is None:
+        return f"{many} {whose} (noisy; error unknown)"
+    low, high = shown_ends(ends)
+    return f"{many} {whose} (noisy; {low:,} to {high:,}, {often(LEVEL)})"
 
 
 def is_told(why: str | None) -> bool:
     """Whether a number is shown: not where noise hides it. One whose error nobody knows is, with that remark."""
-    from covey.published.coreset.answers import UNKNOWN
+    from covey.published.coreset.answers import hidden
 
-    return why in (None, UNKNOWN)
+    return not hidden(why)
 
 
 def told_cost(row: Alternative) -> str:
+    return told_number(row.cost, (row.low, row.high), row.why)
+
+
+def told_mean(points: Coreset, centres: ArrayLike, objective: str) -> str:
+    """What a row costs on average."""
+    from covey.published.coreset.answers import mean_cost
+
+    told = mean_cost(points, centres, cast("Objective", objective))
+    return told_number(told.cost, (None, None) if math.isnan(told.low) else (told.low, told.high), told.why)
+
+
+def told_number(value: float, ends: tuple[float | None, float | None], why: str | None) -> str:
+    """A noisy number with its ends, or that its error is not known, or nothing of it where noise hides it."""
+    low, high = ends
     from covey.published.sentences import amount
 
-    if row.low is None or row.high is None:
-        return f"{amount(row.cost)} (error unknown)" if is_told(row.why) else "cannot be told"
-    return f"{amount(row.cost)} ({amount(row.low)} to {amount(row.high)})"
+    if low is None or high is None:
+        return f"{amount(value)} (error unknown)" if is_told(why) else "cannot be told"
+    return f"{amount(value)} ({amount(low)} to {amount(high)})"
 
 
 def distance(row: Alternative, *, metres: bool) -> str:
@@ -140,31 +196,62 @@ def _far(row: Alternative, way: tuple[float | None, ...], *, metres: bool, name:
 
 
 def above_the_best(row: Alternative, best: float | None) -> str:
-    """By how much a set costs more than the best one; best : what that costs, for a share of it."""
+    """By how much a set costs more than the best one.
+
+    best : what that costs, for a share of it; nan where noise hides it, None for what is measured.
+    """
     from covey.published.sentences import amount
 
     def told(value: float) -> str:
-        return amount(value) if best is None or best <= 0 else f"{amount(float(f'{100 * value / best:.3g}'))}%"
+        return amount(value) if best is None else f"{amount(float(f'{100 * value / best:.3g}'))}%"
 
     if row.difference is None or row.tied:
         return "cannot be told apart" if row.tied else ""
     if row.difference_low is None or row.difference_high is None:
-        return told(row.difference) if is_told(row.why) else "cannot be told"
+        if not is_told(row.why) or (best is not None and math.isnan(best)):
+            return "cannot be told"
+        return told(0.0) if row.difference == 0 else f"{told(row.difference)} (error unknown)"
+    if best is not None and math.isnan(best):
+        return f"{'more' if row.difference > 0 else 'less'}, by what share cannot be told"
     return f"{told(row.difference)} ({told(row.difference_low)} to {told(row.difference_high)})"
 
 
-def remarks(objective: str | None, rows: list[Alternative]) -> list[str]:
-    """What intervals mean, and why some are missing: of costs, where these are told, or of distances alone."""
-    from covey.post.errors.quantiles import LEVEL
-    from covey.published.sentences import cost_untold, often
+def remarks(objective: str | None, rows: list[Alternative], *, bracket: bool) -> list[str]:
+    """What ends mean, and why some are missing: of distances, and of costs where these are told (objective).
 
-    whys = dict.fromkeys(row.way_why if objective is None else row.why for row in rows)
-    what = "How far rows are" if objective is None else f"The {objective} cost"
-    lines = [cost_untold(what, why) for why in whys if why is not None]
-    if any(row.low is not None or row.tied is not None for row in rows):
+    bracket : the ends of a coreset without cells, of which nobody has measured how often they hold for any centres.
+    """
+    from covey.post.errors.quantiles import LEVEL
+    from covey.published.sentences import often
+
+    lines = reasons(objective, rows)
+    compared = any(row.tied is not None for row in rows)
+    ends = any(row.way_low is not None or (objective is not None and row.low is not None) for row in rows)
+    if ends or compared:
+        lines.append(BRACKET if bracket else f"Each interval holds {often(LEVEL)}.")
+    if compared:
         lines.append(
-            f"Each interval holds {often(LEVEL)}. Noise moves all costs alike: differences are known better than "
-            "costs, and two costs whose difference may be 0 cannot be told apart. Centres that were found on this "
-            "coreset look a little better than they are."
+            "Noise moves all costs alike: differences are known better than costs, and two costs whose difference may "
+            "be 0 cannot be told apart."
         )
-    return lines
+    return lines + (["Centres that were found on this coreset look a little better than they are."] if ends else [])
+
+
+def reasons(objective: str | None, rows: list[Alternative]) -> list[str]:
+    """Why a distance or a cost, or how far off it is, cannot be told: each reason once."""
+    from covey.published.sentences import cost_untold
+
+    whats: dict[str, list[str]] = {}
+    for name, whys in (("distance", [row.way_why for row in rows]), (f"{objective} cost", [row.why for row in rows])):
+        for why in dict.fromkeys(whys) if name == "distance" or objective is not None else ():
+            if why is not None:
+                whats.setdefault(why, []).append(name)
+    return [
+        cost_untold(
+            f"The {' and the '.join(names)}"
+            if not is_told(why)
+            else f"How far off the {' and the '.join(names)} may be",
+            why,
+        )
+        for why, names in whats.items()
+    ]

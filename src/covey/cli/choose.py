@@ -76,24 +76,36 @@ def choose(
 
 
 def plain(found: Choice, objective: str) -> dict[str, Any]:
-    """The answer as plain data; what cannot be told is null."""
+    """The answer as plain data; what cannot be told is null, with the reason."""
     costs = [
-        {"k": k, "cost": each.cost, **dict(zip(("low", "high"), found.ends(k) or (None, None), strict=True))}
+        {
+            "k": k,
+            "cost": None if found.hides(k) else each.cost,
+            **dict(zip(("low", "high"), found.ends(k) or (None, None), strict=True)),
+            "why": each.why,
+        }
         for k, each in found.costs.items()
     ]
     told = {"k": found.k, "low": found.low, "high": found.high, "more": found.more, "words": found.words}
-    return {**told, "objective": objective, "costs": costs}
+    how = {"bracket": found.bracket, "remarks": found.remarks(objective)}
+    return {**told, "objective": objective, "costs": costs, **how}
 
 
 def show(found: Choice, objective: str) -> None:
     """The costs as a table, and what they say."""
-    from covey.published.sentences import amount
+    from covey.cli.answers import BRACKET, told_number
+    from covey.post.errors.quantiles import LEVEL
+    from covey.published.sentences import often
 
     lines = []
     for k, each in found.costs.items():
-        ends = found.ends(k)
-        told = "cannot be told" if ends is None else f"{amount(ends[0])} to {amount(ends[1])}"
-        lines.append((k, amount(each.cost), told, "best" if k == found.k else ""))
+        told = told_number(each.cost, found.ends(k) or (None, None), each.why)
+        lines.append((k, told, "best" if k == found.k else ""))
     if lines:
-        show_table(["clusters", f"{objective} cost (noisy)", "9 times in 10", ""], lines, right=range(3))
-    click.echo(f"\n{paragraph(found.words)}")
+        show_table(["clusters", f"{objective} cost (noisy)", ""], lines, right=range(2))
+        click.echo()
+    ends = any(found.ends(k) for k in found.costs)
+    meant = [] if not ends else [BRACKET if found.bracket else f"Each interval holds {often(LEVEL)}."]
+    click.echo(paragraph(found.words))
+    if told_more := [*meant, *found.remarks(objective)]:
+        click.echo(f"\n{paragraph(' '.join(told_more))}")

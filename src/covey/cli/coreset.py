@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from covey.cli.answers import answers, as_released, show_answers, way_of
+from covey.cli.answers import answers, as_released, rows_in_words, show_answers, way_of
 from covey.cli.choose import choose
 from covey.cli.data import ONE_FILE, takes_data
 from covey.cli.fit import check_picture, check_shared, make_release, publish, save, save_json
@@ -15,7 +15,7 @@ from covey.cli.options import Shared, check_outputs, forced, promise_options, re
 from covey.errors import ParameterError
 from covey.files import File
 from covey.published.show import show_release
-from covey.text import how_many, in_commands, paragraph, printable
+from covey.text import in_commands, paragraph, printable
 
 if TYPE_CHECKING:
     from covey.public import Ball, Box
@@ -92,22 +92,33 @@ def check_before(data: File, domain: Box | Ball, options: Shared, *, reduce_to: 
 
 def show_coreset(points: Coreset, release: Release | None = None) -> None:
     """How large it is, and how far off the centres are that it was made for."""
-    from covey.published.counted import counted_words, rows_of
-    from covey.published.sentences import of_costs, units_in_words
+    from covey.published.counted import counted_words
+    from covey.published.sentences import units_in_words
 
     certificate = points.certificate
     negative = int((points.weights < 0).sum())
-    total = how_many(points.total)
     click.echo(
         f"A coreset by {printable(certificate.algorithm)}: {len(points):,} points to publish, {negative:,} of them of "
-        f"negative weight; {total} {rows_of(certificate)} (noisy) in all.\n"
+        f"negative weight; {rows_in_words(points)} in all.\n"
     )
-    if release is not None and (told := of_costs(release)):
+    if release is not None and (told := of_its_own(points, release)):
         click.echo(f"{paragraph(' '.join([f'Its own {len(release.centres)} centres, for example:', *told]))}\n")
     for words in (in_commands(units_in_words(certificate)), " ".join(counted_words(certificate))):
         click.echo(f"{paragraph(words)}\n" if words else "", nl=bool(words))
     click.echo(f"{paragraph(certificate.statement)}\n")
     click.echo("Ask it for ever: covey query FILE --centers SITES, or covey query FILE -k 5.")
+
+
+def of_its_own(points: Coreset, release: Release) -> list[str]:
+    """How far off the centres are that it was made for; with zones, why that is not known of any centres."""
+    from covey.published.coreset.answers import ZONED, why_unknown
+    from covey.published.sentences import cost_untold, of_costs
+
+    told = of_costs(release)
+    if points.boxes is not None or why_unknown(points) != ZONED:
+        return told
+    kept = [each for each in told if "cannot be told" not in each]
+    return [*kept, cost_untold(f"How far off the {release.objective} cost may be", ZONED)]
 
 
 @click.command(short_help="Ask a coreset: the cost of centres, or new centres. Free.")
@@ -184,6 +195,7 @@ def query(
     from covey.published.centres import read_centres, read_places
     from covey.published.coreset.coreset import Coreset
     from covey.published.export import plane_of
+    from covey.published.sentences import distance_words
 
     points = Coreset.load(file)
     unit = points.unit(lon, lat)
@@ -221,9 +233,9 @@ def query(
         return
     if found is not None:
         show_release(found, scaled=scaled)
-    if found is None or len(sets) > 1:  # what was found tells its own distance: alone, there is nothing to compare
-        sizes = {name: len(each) for name, each in sets.items()}
-        show_answers(points, chosen, rows, sizes=sizes, metres=unit.metres, speed=speed, scaled=scaled)
+    alone = found is not None and len(sets) == 1 and distance_words(found) is not None
+    if not alone:  # what was found tells its own distance where it can: alone, there is nothing to compare
+        show_answers(points, chosen, rows, sets=sets, metres=unit.metres, speed=speed, scaled=scaled)
     elif speed is not None:
         click.echo(way_of(rows[0], speed))
     if found is None:

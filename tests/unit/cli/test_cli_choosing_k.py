@@ -73,3 +73,28 @@ def test_what_cannot_be_asked_is_named(ask, more, says):
     code, told = ask(*more)
     assert code == 2
     assert says in told
+
+
+@pytest.fixture(scope="module")
+def noisy(tmp_path_factory):
+    """A coreset whose noise hides costs."""
+    rng = np.random.default_rng(4)
+    path = tmp_path_factory.mktemp("noisy") / "coreset.json"
+    fitted = PrivateCoreset(epsilon=0.05, bounds=(-1, 1), errors="none", random_state=3)
+    fitted.fit(np.clip(rng.normal(0, 0.3, (5000, 2)), -1, 1)).coreset_.save(path)
+    return path
+
+
+def test_a_cost_that_cannot_be_told_is_no_number_and_says_why(noisy, capsys):
+    main(["query", str(noisy), "--k-range", "2:9", "--json"])
+    answer = json.loads(capsys.readouterr().out)
+    assert any(each["why"] for each in answer["costs"]), "noise hides some"
+    assert all((each["cost"] is None) == (each["why"] is not None) for each in answer["costs"])
+    assert max(each["k"] for each in answer["costs"]) < 9
+    main(["query", str(noisy), "--k-range", "2:9"])
+    told = " ".join(capsys.readouterr().out.split())
+    for each in answer["costs"]:
+        if each["cost"] is None:
+            assert f" {each['k']} cannot be told" in told
+            assert f": {each['why']}." in told
+    assert "clusters are not looked for: that takes 4 points" in told

@@ -1,6 +1,7 @@
 """`covey coreset` and `covey query`: what they print and write, every way to fail, and what is never spent."""
 
 import json
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -535,6 +536,32 @@ def test_a_seeded_coreset_is_not_published_by_asking_it(tmp_path):
     allowed = CliRunner().invoke(cli, ["query", str(path), "-k", "2", "--out", str(out), "--allow-seeded"])
     assert allowed.exit_code == 0
     assert b"SEEDED: NOT PRIVATE" in out.read_bytes()
+
+
+def test_the_number_of_rows_has_an_interval_wherever_it_is_told(covey, made):
+    shown = " ".join(covey("show", "coreset.parquet").out.split())
+    low, high = re.search(r"rows \(noisy; ([\d,]+) to ([\d,]+), 9 times in 10\) in all", shown).groups()
+    assert int(low.replace(",", "")) < made.total < int(high.replace(",", ""))
+    answer = json.loads(covey("query", "coreset.parquet", "--centers", "sites.csv", "--json").out)
+    assert answer["rows_low"] < answer["rows_noisy"] < answer["rows_high"]
+    assert answer["bracket"] is False
+    scaled = covey("query", "coreset.parquet", "--centers", "sites.csv", "--scaled").out
+    assert re.search(r"\d\.\d+ \([\d.]+ to [\d.]+\)\n", scaled), "what a row costs has an interval"
+    assert "The unit of costs is half of lat's range: longitude and latitude count in equal metres" in scaled
+
+
+def test_a_bracket_is_called_one_whichever_way_the_centres_come(covey, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(2)
+    rows = np.clip(rng.normal(0, 0.1, (6000, 6)) + rng.choice([-0.4, 0.4], (6000, 1)), -1, 1)
+    np.savetxt("d.csv", rows, delimiter=",", header="a,b,c,d,e,f", comments="", fmt="%.4f")
+    bounds = ("--bounds", ",".join(["-1:1"] * 6))
+    assert covey("coreset", "d.csv", "-k", 2, "--epsilon", 20, *bounds, "--out", "c.json").code == 0
+    assert covey("query", "c.json", "-k", 2, "--out", "r.json").code == 0
+    for asked in (["-k", 2], ["--centers", "r.json"], ["--centers", "r.json", "--scaled"], ["--k-range", "2:4"]):
+        told = " ".join(covey("query", "c.json", *asked).out.split()).partition("Distances are")[0]
+        assert "The two ends are a bracket" in told, asked
+        assert "Each interval holds" not in told, asked
 
 
 def test_two_files_of_sites_are_not_one_of_them(covey, limits):

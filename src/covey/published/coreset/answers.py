@@ -13,7 +13,7 @@ from covey.checks import numbers, whole_number
 from covey.errors import ParameterError
 from covey.post.distances import Objective
 from covey.post.errors.boxes import cropped
-from covey.post.errors.costs import Cost, cost_interval, difference_interval
+from covey.post.errors.costs import FEW, Cost, cost_interval, difference_interval, mean_interval, what_is_paid
 from covey.post.errors.mixture import Places, fit_mixture, likely_places
 from covey.post.kmeans import weighted_kmeans
 from covey.post.kmedian import weighted_kmedian
@@ -22,7 +22,6 @@ from covey.post.many import costs_of_sets, spread_costs
 from covey.post.random import public_rng
 from covey.post.spreads import QUANTILE
 from covey.post.starts import sphere_packing
-from covey.public import Box
 from covey.published.certificate import reach_of, scale_of
 from covey.published.errors import MOST_NOISE, Known, from_boxes
 from covey.published.outside import noise_of_rows
@@ -36,8 +35,25 @@ Floats = NDArray[np.float64]
 USUAL_K = 8  # clusters of the mixture that says where rows are, where none were asked for
 MOST_CENTRES = 1_000
 UNKNOWN = "the noise of this coreset's weights, or where the rows of a point are, is not known"
+ZONED = "with zones, the noise of this coreset's weights is not known"
 FARTHEST = 1e9  # half-widths of the domain: centres beyond are in other units
 LIFTED = (0.9, 1.15)  # of the true cost: what `auto` tells beyond four columns, where it is to be trusted
+
+
+def hidden(why: str | None) -> bool:
+    """Whether noise hides a number, so that it is not shown. One whose error nobody knows is, with that remark."""
+    return why not in (None, UNKNOWN, ZONED)
+
+
+def bracketed(coreset: Coreset) -> bool:
+    """Whether the ends of its costs are a bracket: it has no cells whose noise is known, that intervals come from."""
+    return coreset.boxes is None
+
+
+def why_unknown(coreset: Coreset) -> str:
+    """Why nobody knows how far off its costs are."""
+    zoned = any("zones" in each.parameters for each in coreset.certificate.leaves())
+    return ZONED if zoned and coreset.noise is None and coreset.cells is not None else UNKNOWN
 
 
 def grid_of(synopsis: Synopsis, domain: dict[str, Any]) -> tuple[Floats, Floats]:
@@ -89,8 +105,19 @@ def difference_with_interval(coreset: Coreset, centres: ArrayLike, others: Array
         raise ParameterError("centres", "must be one set of centres (k, d) on either side")
     if coreset.boxes is not None and coreset.places is not None:
         return difference_interval(coreset.boxes, coreset.places, one, other, objective)
-    plain = [float(likely_costs(coreset, each[None], objective)[0]) for each in (one, other)]
-    return Cost(plain[0] - plain[1], math.nan, math.nan, UNKNOWN)
+    told, than = (_bracket(coreset, each, objective) for each in (one, other))
+    doubt = next((each.why for each in (told, than) if hidden(each.why)), None)
+    return Cost(told.cost - than.cost, math.nan, math.nan, doubt or why_unknown(coreset))
+
+
+def mean_cost(coreset: Coreset, centres: ArrayLike, objective: Objective) -> Cost:
+    """What a row costs on average, as costs are measured, or why that cannot be told."""
+    scaled, boxes, places = coreset.scaled(check_centres(centres, coreset)), coreset.boxes, coreset.places
+    if boxes is not None and places is not None:
+        return mean_interval(boxes, places, lambda x: what_is_paid(x, scaled, objective), len(scaled))
+    told = _bracket(coreset, scaled, objective)
+    mean = told.cost / coreset.total if coreset.total > 0 else math.nan
+    return Cost(mean, math.nan, math.nan, (told.why or why_unknown(coreset)) if coreset.total > 0 else FEW)
 
 
 def mean_way(coreset: Coreset, centres: ArrayLike, objective: Objective, unit: Unit) -> Cost | None:
@@ -109,19 +136,22 @@ def mean_way(coreset: Coreset, centres: ArrayLike, objective: Objective, unit: U
 def _mean_bracket(coreset: Coreset, centres: Floats, unit: Unit, kind: str) -> Cost:
     """Of points without cells: their bracket and the noise of the number of rows, where that is known.
 
+    What hides a cost hides the distance too, which is told from the same numbers.
+
     Where columns are stretched unequally, rows are taken to be spread about their points alike in all of them, and how
     far off that is nobody knows.
     """
     objective, noise = as_objective(kind), noise_of_rows(coreset.certificate)
+    told = _bracket(coreset, centres, objective)
     if not np.allclose(unit.stretch, 1.0):
         spreads = np.zeros(len(coreset)) if coreset.spreads is None else coreset.spreads
         paid, wide = unit.pay(centres, kind)(coreset.scaled(coreset.points)), spreads * np.mean(np.square(unit.stretch))
         far = paid + wide if objective == "k-means" else np.sqrt(np.square(paid) + wide)
-        return Cost(float(coreset.weights @ far) / coreset.total, math.nan, math.nan, UNKNOWN)
-    told = _bracket(coreset, centres, objective)
+        mean = float(coreset.weights @ far) / coreset.total
+        return Cost(mean, math.nan, math.nan, told.why or why_unknown(coreset))
     mean, low, high = (each / coreset.total for each in told[:3])
     if told.why is not None or noise is None or coreset.certificate.algorithm != "auto":
-        return Cost(mean, math.nan, math.nan, told.why or UNKNOWN)
+        return Cost(mean, math.nan, math.nan, told.why or why_unknown(coreset))
     off = QUANTILE * noise / coreset.total * mean
     return Cost(mean, max(low - off, 0.0), high + off)
 
@@ -139,7 +169,7 @@ def _bracket(coreset: Coreset, centres: Floats, objective: Objective) -> Cost:
     )
     likely, noise = float(found.likely[0]), notes.get("cost_noise")
     if coreset.spreads is None or not isinstance(noise, int | float) or not 0 <= noise <= MOST_NOISE:
-        return Cost(likely, math.nan, math.nan, UNKNOWN)
+        return Cost(likely, math.nan, math.nan, why_unknown(coreset))
     if notes.get("cost_trusted") is not True:
         return Cost(likely, math.nan, math.nan, str(notes.get("cost_doubt", UNKNOWN)))
     low, high = float(found.plain[0]), float(found.spread[0])
@@ -194,7 +224,7 @@ def clustered(coreset: Coreset, objective: Objective, k: int, *, starts: int, ra
         upper=edge,
         starts=np.stack([sphere_packing(number, lower=-edge, upper=edge, rng=rng) for _ in range(tries)]),
     )
-    known = Known(found.sizes, None, {"errors": UNKNOWN})
+    known = Known(found.sizes, None, {"errors": why_unknown(coreset)})
     return released(coreset, objective, unscaled(coreset, found.centres), known)
 
 
@@ -219,21 +249,6 @@ def released(coreset: Coreset, objective: Objective, centres: Floats, known: Kno
         certificate=msgspec.structs.replace(coreset.certificate, parameters=notes),
         errors=known.errors,
     )
-
-
-def rows_in(coreset: Coreset, box: Box) -> float:
-    """The estimated number of rows in a box of some of the columns; a cell that is cut counts by its share."""
-    columns = box.columns or tuple(coreset.columns)
-    if len(box.ranges) != len(columns) or not set(columns) <= set(coreset.columns):
-        raise ParameterError("box", f"must have ranges for some of the columns {', '.join(coreset.columns)}")
-    share = np.ones(len(coreset))
-    for name, (low, high) in zip(columns, box.ranges, strict=True):
-        j = coreset.columns.index(name)
-        x, width = coreset.points[:, j], np.zeros(len(coreset)) if coreset.cells is None else coreset.cells[:, j]
-        overlap = np.minimum(x + width / 2, high) - np.maximum(x - width / 2, low)
-        within = ((x >= low) & (x <= high)).astype(np.float64)
-        share *= np.where(width > 0, np.clip(overlap / np.where(width > 0, width, 1.0), 0, 1), within)
-    return float(share @ coreset.weights)
 
 
 def made_up_rows(coreset: Coreset, many: int, rng: np.random.Generator) -> Floats:

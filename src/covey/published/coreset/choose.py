@@ -12,9 +12,10 @@ from covey.checks import whole_number
 from covey.errors import ParameterError
 from covey.post.distances import Objective
 from covey.post.errors.costs import Cost
-from covey.post.how_many import Evidence, how_many
+from covey.post.how_many import POINTS, Evidence, how_many
 from covey.post.random import public_rng
-from covey.published.coreset.answers import MOST_CENTRES, cost_with_interval
+from covey.published.coreset.answers import MOST_CENTRES, bracketed, cost_with_interval, hidden
+from covey.text import counted, listing
 
 if TYPE_CHECKING:
     from covey.published.coreset.coreset import Coreset
@@ -40,6 +41,10 @@ class Choice:
         For each k that was asked for: (cost, low, high, why) of the centres found for it, as `Coreset.cost` tells it.
     more : bool
         Whether more clusters than were asked for fit better still.
+    bracket : bool
+        Whether ends are those of a bracket, as of a coreset without cells, and no interval that was judged.
+    asked : tuple of int or None
+        The range that was asked for; `costs` may end earlier, as `remarks` then say.
     """
 
     k: int | None
@@ -48,6 +53,8 @@ class Choice:
     high: int | None
     costs: dict[int, Cost]
     more: bool
+    bracket: bool = False
+    asked: tuple[int, int] | None = None
 
     def ends(self, k: int) -> tuple[float, float] | None:
         """Between which the cost of k clusters lies nine times in ten, where that can be told."""
@@ -56,14 +63,43 @@ class Choice:
 
     @property
     def words(self) -> str:
-        ends = f"{min(self.costs)} to {max(self.costs)}" if self.costs else "so many"
+        of = f"of {min(self.costs)} to {max(self.costs)}, " if self.costs else ""
         if self.k is None:
-            told = f"How many clusters there are cannot be told: of {ends}, none stands out of the noise."
+            told = f"How many clusters there are cannot be told: {of}none stands out of the noise."
         elif self.low == self.high:
             told = f"{self.k} clusters fit best, and no other number nearly as well."
         else:
             told = f"{self.k} clusters fit best; {self.low} to {self.high} fit about equally well."
         return told + (" More clusters may fit better still: ask for a wider range." if self.more else "")
+
+    def hides(self, k: int) -> bool:
+        """Whether the cost of k clusters cannot be told, so that no number is to be shown for it."""
+        return hidden(self.costs[k].why)
+
+    def remarks(self, objective: str) -> list[str]:
+        """Why some costs, or their errors, cannot be told, and why the list of numbers ends where it does."""
+        lines = []
+        for why in dict.fromkeys(each.why for each in self.costs.values() if each.why is not None):
+            ks = [k for k, each in self.costs.items() if each.why == why]
+            of = "" if len(ks) == len(self.costs) else f" of {_ks_in_words(ks)} clusters"
+            what = f"The {objective} cost{of}" if hidden(why) else f"How far off the {objective} cost{of} may be"
+            lines.append(f"{what} cannot be told: {why}.")
+        return lines + self._end()
+
+    def _end(self) -> list[str]:
+        last = max(self.costs, default=None)
+        if self.asked is None or last == self.asked[1]:
+            return []
+        if last is None:
+            return ["No costs are shown: too few points of this coreset stand out of the noise."]
+        few = f"that takes {POINTS} points that stand out of the noise for each, and this coreset has fewer"
+        return [f"More than {counted(last, 'cluster')} are not looked for: {few}."]
+
+
+def _ks_in_words(ks: list[int]) -> str:
+    """3 to 9; or 3, 4 and 7."""
+    run = len(ks) > 2 and ks[-1] - ks[0] == len(ks) - 1
+    return f"{ks[0]} to {ks[-1]}" if run else listing([str(k) for k in ks])
 
 
 def choose_k(coreset: Coreset, k_range: Any, objective: Objective) -> Choice:
@@ -71,7 +107,8 @@ def choose_k(coreset: Coreset, k_range: Any, objective: Objective) -> Choice:
     least, most = read_range(k_range)
     found = how_many(evidence_of(coreset), least, most, public_rng(0))
     costs = {k: cost_with_interval(coreset, centres, objective) for k, centres in found.centres.items()}
-    return Choice(found.k, found.likeliest, found.low, found.high, costs, found.more)
+    ends = (least, most)
+    return Choice(found.k, found.likeliest, found.low, found.high, costs, found.more, bracketed(coreset), ends)
 
 
 def read_range(given: Any) -> tuple[int, int]:

@@ -24,7 +24,8 @@ Floats = NDArray[np.float64]
 class Alternative:
     """One row of a comparison. `difference` is to the best admissible row; None if no row is admissible.
 
-    low, high : between which the cost is nine times in ten, None where that cannot be told, for the reason `why`.
+    low, high : between which the cost is nine times in ten (of a coreset without cells a bracket: see `Coreset.cost`),
+    None where that cannot be told, for the reason `why`.
     difference_low, difference_high : the same of the difference. tied : whether the row cannot be told apart from the
     best one, None where that is not known either. way, way_low, way_high : the mean distance to the nearest site in
     metres on a map, else in the units of the data (for k-means, the root mean square), or why it is not known: way_why.

@@ -23,10 +23,10 @@ from covey.post.errors.costs import Cost
 from covey.post.errors.mixture import Places
 from covey.post.random import public_rng
 from covey.post.reduce import reduce_points
-from covey.public import Box
 from covey.published.certificate import Certificate, in_full, reach_of, scale_of
 from covey.published.coreset import answers
 from covey.published.coreset.answers import Limits
+from covey.published.coreset.counting import Counts
 from covey.published.coreset.outputs import Outputs
 from covey.published.errors import BoxNoise
 from covey.published.release import Release
@@ -40,7 +40,7 @@ Floats = NDArray[np.float64]
 MOST_ROWS = 1e40  # that a point may stand for: squares of squares of more overflow
 
 
-class Coreset(Outputs):
+class Coreset(Counts, Outputs):
     """Points and weights that stand for the rows of a release, with its certificate, which covers everything here.
 
     `PrivateCoreset(...).fit(rows).coreset_` is one; each parameter is an attribute too.
@@ -191,7 +191,9 @@ class Coreset(Outputs):
         columns scaled by the bounds; rows that are spread about their points are counted so. The default is the
         objective that the coreset was made for. A cost that noise dominates may come out negative. interval : return
         (cost, low, high, why) instead, for each set: between low and high nine times in ten; where that cannot be told
-        they are nan and `why` says why not. Centres that were found on this coreset look better than they are.
+        they are nan and `why` says why not. Without cells (`ball`, `auto` beyond four columns) the ends are a bracket,
+        which holds if rows lie about their points as is taken: it was judged for the coreset's own centres alone.
+        Centres that were found on this coreset look better than they are.
         """
         sets = answers.check_centres(centres, self)
         chosen = check_objective(self.objective if objective is None else objective)
@@ -251,10 +253,6 @@ class Coreset(Outputs):
         from covey.published.coreset.choose import choose_k
 
         return choose_k(self, k_range, check_objective(self.objective if objective is None else objective))
-
-    def count(self, box: Box) -> float:
-        """The estimated number of rows in a box of some of the columns; a cell that is cut counts by its share."""
-        return answers.rows_in(self, box)
 
     def sample(self, m: int, *, random_state: int | None = None) -> Floats:
         """m made-up rows: a point in proportion to its weight where that is positive, anywhere in its cell."""

@@ -18,6 +18,7 @@ from covey.errors import ParameterError
 from covey.geo.geojson import Region, find_axes
 from covey.geo.ground import Ground
 from covey.post.distances import Objective, add_up, nearest
+from covey.post.errors.costs import Cost
 from covey.post.random import public_rng
 from covey.post.starts import uniform_starts
 from covey.post.swaps import cells_of, choose, settle, spread_out
@@ -25,12 +26,14 @@ from covey.post.threads import one_blas_thread
 from covey.published.certificate import reach_of
 from covey.published.coreset.answers import (
     MOST_CENTRES,
-    UNKNOWN,
     Limits,
+    bracketed,
     check_centres,
     clustered,
+    hidden,
     released,
     unscaled,
+    why_unknown,
 )
 from covey.published.errors import Known, from_boxes
 from covey.published.release import Release
@@ -206,7 +209,7 @@ def _known(coreset: Coreset, objective: Objective, centres: Floats, fixed: int) 
     scaled = coreset.scaled(centres)
     if coreset.boxes is None:
         sizes = add_up(nearest(coreset.scaled(coreset.points), scaled), coreset.weights, len(centres))
-        return Known(sizes, None, {"errors": UNKNOWN})
+        return Known(sizes, None, {"errors": why_unknown(coreset)})
     known = from_boxes(coreset.boxes, scaled, coreset.unit(), objective)
     if known.errors is None or known.errors.doubtful is None:
         return known
@@ -225,8 +228,13 @@ def _compared(coreset: Coreset, objective: Objective, sets: dict[str, Floats]) -
     }
     return {
         "costs": {name: _ends(cost) for name, cost in costs.items()},
-        "more_than_found": {name: _ends(cost) for name, cost in more.items()},
+        "more_than_found": {name: _compared_ends(coreset, cost) for name, cost in more.items()},
     }
+
+
+def _compared_ends(coreset: Coreset, cost: Cost) -> list[float | None]:
+    """Of a coreset without cells no error is known: a difference that noise hides is no estimate with that remark."""
+    return [None] * 3 if bracketed(coreset) and hidden(cost.why) else _ends(cost)
 
 
 def _ends(cost: Any) -> list[float | None]:

@@ -1,0 +1,78 @@
+"""How many rows a coreset has, in all and in a box, and between which two numbers. From its weights alone."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.errors import ParameterError
+from covey.post.errors.parts import in_parts
+from covey.public import Box
+from covey.published.coreset.answers import why_unknown
+
+if TYPE_CHECKING:
+    from covey.published.coreset.coreset import Coreset
+
+
+class Count(NamedTuple):
+    """An estimated number of rows, and the ends of an interval that holds the true one nine times in ten.
+
+    why : what keeps the interval from being told, which is then from nan to nan; None where it is told.
+    """
+
+    rows: float
+    low: float
+    high: float
+    why: str | None = None
+
+
+class Counts:
+    """The question of a coreset how many rows there are."""
+
+    @overload
+    def count(self, box: Box, *, interval: Literal[False] = False) -> float: ...
+
+    @overload
+    def count(self, box: Box, *, interval: Literal[True]) -> Count: ...
+
+    def count(self: Any, box: Box, *, interval: bool = False) -> float | Count:
+        """The estimated number of rows in a box of some of the columns; a cell that is cut counts by its share.
+
+        Rows outside the bounds count where they were moved to, at the edge. interval : return (rows, low, high, why)
+        instead: between low and high nine times in ten, for any one box that does not depend on the noise; where that
+        cannot be told they are nan and `why` says why not.
+        """
+        share = share_in(self, box)
+        return rows_in(self, share) if interval else float(share @ self.weights)
+
+
+def rows_of(coreset: Coreset) -> Count:
+    """The number of all rows."""
+    return rows_in(coreset, np.ones(len(coreset)))
+
+
+def rows_in(coreset: Coreset, share: NDArray[np.float64]) -> Count:
+    """The number of rows in a share of each cell, with its interval where the noise of the weights is known."""
+    count, boxes = float(share @ coreset.weights), coreset.boxes
+    if boxes is None:
+        return Count(count, math.nan, math.nan, why_unknown(coreset))
+    low, high = in_parts(boxes, share).intervals()[0].tolist()
+    return Count(count, max(low, 0.0), max(high, 0.0))
+
+
+def share_in(coreset: Coreset, box: Box) -> NDArray[np.float64]:
+    """The share of each cell that is in a box; of a point without a cell all or nothing."""
+    columns = box.columns or tuple(coreset.columns)
+    if len(box.ranges) != len(columns) or not set(columns) <= set(coreset.columns):
+        raise ParameterError("box", f"must have ranges for some of the columns {', '.join(coreset.columns)}")
+    share = np.ones(len(coreset))
+    for name, (low, high) in zip(columns, box.ranges, strict=True):
+        j = coreset.columns.index(name)
+        x, width = coreset.points[:, j], np.zeros(len(coreset)) if coreset.cells is None else coreset.cells[:, j]
+        overlap = np.minimum(x + width / 2, high) - np.maximum(x - width / 2, low)
+        within = ((x >= low) & (x <= high)).astype(np.float64)
+        share *= np.where(width > 0, np.clip(overlap / np.where(width > 0, width, 1.0), 0, 1), within)
+    return share
