@@ -17,6 +17,7 @@ from covey.post.errors.costs import Cost, cost_interval
 from covey.post.errors.mixture import fit_mixture, likely_places
 from covey.post.errors.reruns import LEAST_EXCESS, Reruns
 from covey.post.errors.sizes import cluster_sizes
+from covey.public import resolve_bounds
 from covey.published.coreset.coreset import Coreset
 from covey.published.errors import OBJECTIVES
 from covey.published.release import Release
@@ -120,13 +121,21 @@ def of_doubt(release: Release, boxes: CountedBoxes, rows: Floats) -> Numbers:
 
 
 def locate(boxes: CountedBoxes, rows: Floats) -> NDArray[np.intp]:
-    """The box of each row; -1 where it is in none. Boxes of one shape lie on a grid of that shape."""
+    """The box of each row; -1 where it is in none. Boxes of one shape lie on a grid of that shape.
+
+    In whole numbers of the lattice, as a fit: of rows with equal values boxes may be as narrow as two of its steps.
+    """
     found = np.full(len(rows), -1, dtype=np.intp)
-    parts = np.maximum(np.round(2 / boxes.widths), 1)
+    limit = resolve_bounds((-1, 1), names=None, width=boxes.dimension).limit
+    span = 2 * limit + 1
+    parts = np.maximum(np.round(span / limit / boxes.widths), 1).astype(np.int64)
+    points = np.rint(rows * limit).astype(np.int64) + limit
+    middles = (boxes.points * limit + limit + 0.5) / span
     for per_axis in np.unique(parts, axis=0):
         same = np.flatnonzero((parts == per_axis).all(axis=1))
         left = np.flatnonzero(found < 0)
-        of_box, of_row = (_cell(points, per_axis) for points in (boxes.points[same], rows[left]))
+        of_box = _number(np.floor(middles[same] * per_axis), per_axis)
+        of_row = _number(points[left] * per_axis // span, per_axis)
         order = np.argsort(of_box)
         place = order[np.minimum(np.searchsorted(of_box[order], of_row), len(order) - 1)]
         hit = of_box[place] == of_row
@@ -134,10 +143,10 @@ def locate(boxes: CountedBoxes, rows: Floats) -> NDArray[np.intp]:
     return found
 
 
-def _cell(points: Floats, per_axis: Floats) -> NDArray[np.uint64]:
-    along = np.clip(np.floor((points + 1) / 2 * per_axis), 0, per_axis - 1).astype(np.uint64)
-    number = np.zeros(len(points), dtype=np.uint64)
-    for axis in along.T:
+def _number(cells: NDArray[Any], per_axis: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """A number for each cell of a grid, from its places along the axes."""
+    number = np.zeros(len(cells), dtype=np.uint64)
+    for axis in np.clip(cells, 0, per_axis - 1).astype(np.uint64).T:
         number = number * _MIX + axis
     return number
 
