@@ -32,16 +32,8 @@ OF_ALL = (
 )
 PARAGRAPHS = (  # that wrap
     *("This release is", "A coreset by", "Most rows seem", "Limits:", "Missing values were", "About"),
-    *(
-        "Each interval",
-        "How far off",
-        "The distance",
-        "The two ends",
-        "Its own",
-        "How many",
-        "The k-means cost",
-        "The k-median cost",
-    ),
+    *("Each interval", "How far off", "How many", "Its own"),
+    *("The cost", "The distance", "The k-means cost", "The k-median cost", "The two ends"),
 )
 Fields = dict[tuple[str, str], list[str]]  # of each section and field, its values
 

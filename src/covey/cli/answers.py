@@ -238,20 +238,22 @@ def remarks(objective: str | None, rows: list[Alternative], *, bracket: bool) ->
 
 
 def reasons(objective: str | None, rows: list[Alternative]) -> list[str]:
-    """Why a distance or a cost, or how far off it is, cannot be told: each reason once."""
+    """Why a distance or a cost, or how far off it is, cannot be told: each reason once.
+
+    Where costs are not shown, what hides one is said only if that is why a difference is missing.
+    """
     from covey.published.sentences import cost_untold
 
-    whats: dict[str, list[str]] = {}
-    for name, whys in (("distance", [row.way_why for row in rows]), (f"{objective} cost", [row.why for row in rows])):
-        for why in dict.fromkeys(whys) if name == "distance" or objective is not None else ():
-            if why is not None:
-                whats.setdefault(why, []).append(name)
-    return [
-        cost_untold(
-            f"The {' and the '.join(names)}"
-            if not is_told(why)
-            else f"How far off the {' and the '.join(names)} may be",
-            why,
-        )
-        for why, names in whats.items()
-    ]
+    ways, costs = (dict.fromkeys(each for each in whys if each is not None) for whys in _whys(rows))
+    if objective is None:
+        costs = {why: None for why in costs if not is_told(why) and why not in ways}
+    lines = []
+    for why in {**ways, **costs}:
+        names = (["distance"] if why in ways else []) + ([f"{objective or ''} cost".strip()] if why in costs else [])
+        what = " and the ".join(names)
+        lines.append(cost_untold(f"How far off the {what} may be" if is_told(why) else f"The {what}", why))
+    return lines
+
+
+def _whys(rows: list[Alternative]) -> tuple[list[str | None], list[str | None]]:
+    return [row.way_why for row in rows], [row.why for row in rows]

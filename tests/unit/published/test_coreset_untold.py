@@ -13,6 +13,7 @@ from covey.post.errors.costs import FEW, WIDE, Cost
 from covey.published import elbow
 from covey.published.coreset.answers import UNKNOWN, ZONED, bracketed, mean_cost
 from covey.published.coreset.choose import Choice
+from covey.published.coreset.compare import Alternative
 from covey.published.coreset.counting import rows_of
 from covey.published.errors import BoxNoise
 
@@ -111,6 +112,12 @@ def test_with_zones_the_reason_names_them():
     assert made_up().cost(SITES, interval=True).why == UNKNOWN
     row = zoned.compare({"a": SITES}, objective="k-means")[0]
     assert remarks(None, [row], bracket=True) == [f"How far off the distance may be cannot be told: {ZONED}."]
+
+
+def test_what_hides_a_difference_is_said_where_costs_are_not_shown():
+    shown = Alternative("a", 1.0, 0.0, admissible=True, reason="", why=WIDE, way=1.0, way_low=0.9, way_high=1.1)
+    assert above_the_best(shown, float("nan")) == "cannot be told"
+    assert remarks(None, [shown], bracket=False)[0] == f"The cost cannot be told: {WIDE}."
 
 
 # --- units ------------------------------------------------------------------------------------------------------------
