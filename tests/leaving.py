@@ -31,7 +31,7 @@ OF_ALL = (
     *ROWS_BY_BOUNDS,
 )
 PARAGRAPHS = (  # that wrap
-    *("This release is", "A coreset by", "Most rows seem", "Limits:", "Missing values were", "About"),
+    *("This release is", "A coreset by", "Most rows seem", "Limits:", "Missing values were", "About", "What share"),
     *("Each interval", "How far off", "How far rows", "Its own", "How many", "The k-means cost", "The k-median cost"),
 )
 Fields = dict[tuple[str, str], list[str]]  # of each section and field, its values
