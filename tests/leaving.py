@@ -31,8 +31,8 @@ OF_ALL = (
     *ROWS_BY_BOUNDS,
 )
 PARAGRAPHS = (  # that wrap
-    *("This release is", "A coreset by", "Most rows seem", "Limits:", "Missing values were", "About"),
-    *("Each interval", "How far off", "How many", "Its own"),
+    *("This release is", "A coreset by", "Most rows seem", "Limits:", "Missing values were", "About", "What share"),
+    *("Each interval", "How far off", "How far rows", "How many", "Its own"),
     *("The cost", "The distance", "The k-means cost", "The k-median cost", "The two ends"),
 )
 Fields = dict[tuple[str, str], list[str]]  # of each section and field, its values

@@ -240,6 +240,7 @@ def commands(town: Town, folder: Path) -> Fields:
             printed("fit", *usual, "-k", "3", *keyed, "--out", "r.json", "--geojson", "r.geojson"),
             printed("fit", *usual, "-k", "3", *keyed),
             printed("fit", *usual, "-k", "8", "--errors", "full"),
+            printed("fit", *usual, "-k", "2", "--algorithm", "grid", "--errors", "none", "--epsilon", "0.001"),
             printed("fit", *usual, "-k", "auto", "--k-range", "2:2"),
             printed("coreset", *usual, *charged, "--out", "c.json"),
             printed("query", "c.json", "-k", "2", "--centers", "sites.csv", "--forbidden", "park.json"),

@@ -27,7 +27,12 @@ class Share(NamedTuple):
     @property
     def matters(self) -> bool:
         """Whether it belongs to what is said of a release's errors: rows outside are at the edge in all its numbers."""
-        return self.low > 0 or self.share >= WORTH
+        return self.low > 0 or self.share >= WORTH or self.unknown
+
+    @property
+    def unknown(self) -> bool:
+        """Whether the noise leaves every share possible."""
+        return self.low <= 0 and self.high >= 1
 
     @property
     def whose(self) -> str:
@@ -37,6 +42,10 @@ class Share(NamedTuple):
     def __str__(self) -> str:
         about, low, high = (percent(each) for each in self)
         whose, often = self.whose, "9 times in 10"
+        if self.unknown:
+            return (
+                f"What share of {whose} was outside the bounds or lacked a number is not known: noise leaves all open."
+            )
         return f"About {about} of {whose} were outside the bounds or lacked a number ({low} to {high}; {often})."
 
 

@@ -106,6 +106,8 @@ def test_it_reads_as_a_sentence(capsys):
     assert str(Share(0.012, 0.009, 0.015)) == (
         "About 1.2% of rows were outside the bounds or lacked a number (0.9% to 1.5%; 9 times in 10)."
     )
+    unknown = "What share of rows was outside the bounds or lacked a number is not known: noise leaves all open."
+    assert str(Share(1.0, 0.0, 1.0)) == str(Share(0.0, 0.0, 1.0)) == unknown
     assert [percent(each) for each in (0.0, 0.000123, 0.5, 1.0)] == ["0%", "0.012%", "50%", "100%"]
     release = released()
     show_release(release)
@@ -120,6 +122,7 @@ def test_words_say_the_share_outside_where_it_matters_and_a_page_says_it_once(ca
     inside = fit(np.zeros((4000, 2)), k=2, bounds=(-1, 1), random_state=1, epsilon=20.0, algorithm="grid")
     assert not any("outside" in each for each in inside.words)
     assert not Share(0.002, 0.0, 0.01).matters
+    assert Share(0.0, 0.0, 1.0).matters
     assert Share(0.002, 0.001, 0.01).matters
 
 
