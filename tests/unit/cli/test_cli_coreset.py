@@ -97,6 +97,17 @@ def test_it_says_what_was_made_and_promised(covey, trips):
     assert "covey query" in done.out
 
 
+def test_of_people_it_says_which_rows_count(covey, trips):
+    lines = trips.read_text().splitlines()
+    trips.write_text("\n".join([f"{lines[0]},who", *(f"{line},{i % 500}" for i, line in enumerate(lines[1:]))]))
+    done = covey(
+        "coreset", trips, "--epsilon", 2, *BOUNDS, "--person", "who", "--rows-per-person", 2, "--out", "c.json"
+    )
+    told = " ".join(done.out.split())
+    assert "rows that count (noisy) in all" in told
+    assert "All numbers here are of the rows that count, at most 2 of each person" in told
+
+
 @pytest.mark.parametrize("name", ["c.json", "c.parquet"])
 def test_files_are_written_and_named(covey, trips, name):
     done = covey("coreset", trips, "--epsilon", 1, *BOUNDS, "--out", name, "--geojson", "c.geojson", "--plot", "c.png")

@@ -1,0 +1,74 @@
+"""What the page's script says of the nearest centre, run by node without a browser."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import covey.studio
+from covey.published.report import SCRIPT
+
+pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+WORDS = Path(covey.studio.__file__).parent / "page" / "js" / "words.js"
+DATA: dict[str, Any] = {
+    "labels": ["A", "B"],
+    "sizes": ["5 (1 to 9)", "6"],
+    "rows": "rows that count",
+    "doubtful": [False, False],
+    "geographic": True,
+    "centres": [[0, 0], [1, 1]],
+    "lower": [-9, -9],
+    "upper": [9, 9],
+}
+
+
+def node(program: str) -> str:
+    done = subprocess.run(
+        ["node", "--input-type=module", "-e", program], capture_output=True, text=True, check=True, timeout=120
+    )
+    return done.stdout.strip()
+
+
+def answer(**given: object) -> str:
+    """The words about a place 141 m from A and 1,273 m from B."""
+    [body] = re.findall(r"^  function answer\(place\) \{.*?^  \}\n", SCRIPT, flags=re.DOTALL | re.MULTILINE)
+    return node(f"""
+const data = {json.dumps(DATA | given)};
+const nearest = () => [{{ index: 0 }}, {{ index: 1 }}];
+const metres = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]) * 1000;
+const distance = (value) => `${{value.toFixed(0)}} m`;
+const mark = () => {{}};
+const say = (words) => console.log(words);
+{body}
+answer([0.1, 0.1]);
+""")
+
+
+@pytest.mark.parametrize(
+    ("unplaced", "radii", "end"),
+    [
+        ([False, False], [10, 10], "Next: centre B, 1273 m."),
+        ([False, False], [1000, 1000], "leaves open whether centre B, 1273 m away, is nearer."),
+        ([False, True], [10, None], "The place of centre B is not determined, so which is nearer is left open."),
+        ([True, True], [None, None], "The place of centre A is not determined, so which is nearer is left open."),
+        ([False, False], None, "Next: centre B, 1273 m."),
+    ],
+)
+def test_a_centre_without_a_place_is_not_taken_for_the_most_exact_one(unplaced, radii, end):
+    assert answer(unplaced=unplaced, radii=radii).endswith(end)
+
+
+def test_of_people_the_rows_are_those_that_count():
+    told = answer(unplaced=[False, False], radii=None)
+    assert "About 5 (1 to 9) rows that count are nearest to it." in told
+
+
+def test_the_studio_shows_no_number_of_rows_below_none():
+    program = f"import('{WORDS.as_uri()}').then((m) => console.log(m.between(-16680.9, [-64000, 30879.2])))"
+    assert node(program) == "0 (0 to 30,880)"
