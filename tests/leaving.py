@@ -32,7 +32,7 @@ OF_ALL = (
 )
 PARAGRAPHS = (  # that wrap
     *("This release is", "A coreset by", "Most rows seem", "Limits:", "Missing values were", "About", "What share"),
-    *("Each interval", "How far off", "How far rows", "How many", "Its own"),
+    *("Each interval", "How far off", "How many", "Its own", "Noise took"),
     *("The cost", "The distance", "The k-means cost", "The k-median cost", "The two ends"),
 )
 Fields = dict[tuple[str, str], list[str]]  # of each section and field, its values
