@@ -175,6 +175,16 @@ def test_counts_hold_their_rows_nine_times_in_ten():
     assert (held < 60).any()
 
 
+@pytest.mark.parametrize("scale", [None, {"x0": 0.3}])
+def test_rows_that_were_moved_to_the_edge_are_all_within_the_bounds(scale):
+    rows = np.full((5000, 2), 7.0)  # narrow cells there reach beyond the bounds
+    coreset = PrivateCoreset(bounds={"x0": (-1.1, 3.3), "x1": (-7, 5)}, scale=scale, random_state=0).fit(rows).coreset_
+    whole = rows_of(coreset)
+    for box in (Box(x0=(-1.1, 3.3), x1=(-7, 5)), Box(x0=(-2, 9), x1=(-7, 5)), Box(x0=(-2, 9))):
+        assert coreset.count(box, interval=True)[:3] == pytest.approx(whole[:3])
+    assert coreset.count(Box(x1=(4, 5))) == pytest.approx(5000, rel=0.05)
+
+
 def test_counts_without_known_noise_say_why():
     told = without_cells().count(Box((-1, 1), (-1, 1)), interval=True)
     assert (told.rows, told.why) == (100, UNKNOWN)

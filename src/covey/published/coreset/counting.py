@@ -11,10 +11,15 @@ from numpy.typing import NDArray
 from covey.errors import ParameterError
 from covey.post.errors.parts import in_parts
 from covey.public import Box
+from covey.published.certificate import reach_of, scale_of
 from covey.published.coreset.answers import why_unknown
 
 if TYPE_CHECKING:
     from covey.published.coreset.coreset import Coreset
+
+
+Floats = NDArray[np.float64]
+_ROUNDING = 1e-9  # of half of a column's range: no step of the lattice is so fine
 
 
 class Count(NamedTuple):
@@ -54,7 +59,7 @@ def rows_of(coreset: Coreset) -> Count:
     return rows_in(coreset, np.ones(len(coreset)))
 
 
-def rows_in(coreset: Coreset, share: NDArray[np.float64]) -> Count:
+def rows_in(coreset: Coreset, share: Floats) -> Count:
     """The number of rows in a share of each cell, with its interval where the noise of the weights is known."""
     count, boxes = float(share @ coreset.weights), coreset.boxes
     if boxes is None:
@@ -63,16 +68,40 @@ def rows_in(coreset: Coreset, share: NDArray[np.float64]) -> Count:
     return Count(count, max(low, 0.0), max(high, 0.0))
 
 
-def share_in(coreset: Coreset, box: Box) -> NDArray[np.float64]:
+def share_in(coreset: Coreset, box: Box) -> Floats:
     """The share of each cell that is in a box; of a point without a cell all or nothing."""
     columns = box.columns or tuple(coreset.columns)
     if len(box.ranges) != len(columns) or not set(columns) <= set(coreset.columns):
         raise ParameterError("box", f"must have ranges for some of the columns {', '.join(coreset.columns)}")
     share = np.ones(len(coreset))
-    for name, (low, high) in zip(columns, box.ranges, strict=True):
+    for name, ends in zip(columns, box.ranges, strict=True):
         j = coreset.columns.index(name)
+        low, high = _beyond_the_bounds(coreset, j, ends)
         x, width = coreset.points[:, j], np.zeros(len(coreset)) if coreset.cells is None else coreset.cells[:, j]
-        overlap = np.minimum(x + width / 2, high) - np.maximum(x - width / 2, low)
         within = ((x >= low) & (x <= high)).astype(np.float64)
-        share *= np.where(width > 0, np.clip(overlap / np.where(width > 0, width, 1.0), 0, 1), within)
+        share *= np.where(width > 0, _share_of_widths(x, np.where(width > 0, width, 1.0), low, high), within)
     return share
+
+
+def _share_of_widths(x: Floats, width: Floats, low: float, high: float) -> Floats:
+    """The part of each width about x that is between low and high; a cut that only rounding makes is none.
+
+    What rounding makes of a coordinate is a millionth of the narrowest cells, and more where the origin is far away.
+    """
+    rounding = np.minimum(8 * np.spacing(np.abs(x) + width) / width, 0.25)
+    below, above = (low - (x - width / 2)) / width, (x + width / 2 - high) / width
+    parts = (np.where(each < rounding, 0.0, np.where(each > 1 - rounding, 1.0, each)) for each in (below, above))
+    return np.maximum(1.0 - sum(parts), 0.0)
+
+
+def _beyond_the_bounds(coreset: Coreset, column: int, ends: tuple[float, float]) -> tuple[float, float]:
+    """The ends of a range, as far out as cells go where they are at the bounds, or beyond.
+
+    A cell at the edge reaches half a step of the lattice beyond it. Where many rows were moved there it is only two
+    steps wide, and a quarter of it lies outside of the bounds: of its rows none does.
+    """
+    domain = coreset.certificate.domain
+    middle, half = (each[column] for each in scale_of(domain))
+    edge = half * reach_of(domain)[column] * (1 - _ROUNDING)
+    low, high = ends
+    return -math.inf if low <= middle - edge else low, math.inf if high >= middle + edge else high
