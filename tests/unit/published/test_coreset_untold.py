@@ -130,6 +130,19 @@ def test_the_unit_of_costs_on_a_map_is_half_of_one_column():
     assert "half of each column's range" in units(made_up(), metres=False, scaled=True)
 
 
+@pytest.mark.parametrize("objective", ["k-means", "k-median"])
+@pytest.mark.parametrize("algorithm", ["ball-coreset", "auto"])
+def test_a_bracket_holds_what_rows_that_are_spread_as_is_taken_pay(objective, algorithm):
+    coreset = without_cells(algorithm=algorithm)
+    between = [[1.0, 0.0], [0.0, 1.0]]  # of which one point is as far from both: half of its rows pay less for either
+    told = coreset.cost(between, objective=objective, interval=True)
+    assert told.why is None
+    assert told.low <= told.cost <= told.high
+    way = coreset.mean_way(between, objective=objective)
+    assert np.isnan(way.low) or way.low <= way.cost <= way.high
+    elbow.elbow_plot(Choice(2, 2, 2, 2, {2: told}, more=False, bracket=True), objective)
+
+
 # --- numbers of rows --------------------------------------------------------------------------------------------------
 
 

@@ -159,6 +159,7 @@ def _mean_bracket(coreset: Coreset, centres: Floats, unit: Unit, kind: str) -> C
 def _bracket(coreset: Coreset, centres: Floats, objective: Objective) -> Cost:
     """Of points without cells: from all rows at their points to all of them spread about them, and the noise.
 
+    Rows that are spread may be nearer to another centre than their point, and then pay less than at their points.
     `auto` beyond four columns knows the spread from moments, not from the rows of each point: there the bracket is what
     its costs were off by where they are to be trusted.
     """
@@ -172,7 +173,7 @@ def _bracket(coreset: Coreset, centres: Floats, objective: Objective) -> Cost:
         return Cost(likely, math.nan, math.nan, why_unknown(coreset))
     if notes.get("cost_trusted") is not True:
         return Cost(likely, math.nan, math.nan, str(notes.get("cost_doubt", UNKNOWN)))
-    low, high = float(found.plain[0]), float(found.spread[0])
+    low, high = min(float(found.plain[0]), likely), max(float(found.spread[0]), likely)
     if coreset.certificate.algorithm == "auto":
         low, high = min(low, likely / LIFTED[1]), max(high, likely / LIFTED[0])
     half = QUANTILE * float(noise) / max(float(squares.likely[0]), 1e-300) * likely  # in proportion, for k-median
