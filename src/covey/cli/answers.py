@@ -113,11 +113,11 @@ def rows_interval(points: Coreset) -> tuple[float, float] | None:
 def rows_in_words(points: Coreset) -> str:
     """The noisy number of rows with its interval: 4,954 rows (noisy; 4,804 to 5,104, 9 times in 10)."""
     from covey.post.errors.quantiles import LEVEL
-    from covey.published.counted import rows_of, shown_ends
+    from covey.published.counted import rows_of, shown_ends, shown_size
     from covey.published.sentences import often
 
     whose = rows_of(points.certificate)
-    ends, many = rows_interval(points), how_many(points.total)
+    ends, many = rows_interval(points), how_many(shown_size(points.total))
     if ends is None:
         return f"{many} {whose} (noisy; error unknown)"
     low, high = shown_ends(ends)

@@ -92,7 +92,7 @@ def check_before(data: File, domain: Box | Ball, options: Shared, *, reduce_to: 
 
 def show_coreset(points: Coreset, release: Release | None = None) -> None:
     """How large it is, and how far off the centres are that it was made for."""
-    from covey.published.counted import counted_words
+    from covey.published.counted import below_none_in_all, counted_words
     from covey.published.sentences import units_in_words
 
     certificate = points.certificate
@@ -103,7 +103,8 @@ def show_coreset(points: Coreset, release: Release | None = None) -> None:
     )
     if release is not None and (told := of_its_own(points, release)):
         click.echo(f"{paragraph(' '.join([f'Its own {len(release.centres)} centres, for example:', *told]))}\n")
-    for words in (in_commands(units_in_words(certificate)), " ".join(counted_words(certificate))):
+    rows = " ".join([*below_none_in_all(points), *counted_words(certificate)])
+    for words in (in_commands(units_in_words(certificate)), rows):
         click.echo(f"{paragraph(words)}\n" if words else "", nl=bool(words))
     click.echo(f"{paragraph(certificate.statement)}\n")
     click.echo("Ask it for ever: covey query FILE --centers SITES, or covey query FILE -k 5.")

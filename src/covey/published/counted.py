@@ -14,6 +14,7 @@ from covey.text import how_many, listing
 
 if TYPE_CHECKING:
     from covey.published.certificate import Certificate
+    from covey.published.coreset.coreset import Coreset
     from covey.published.release import Release
 
 ROWS, COUNTED = "rows", "rows that count"  # the second where not every row of a person does
@@ -95,3 +96,9 @@ def below_none(release: Release, labels: Sequence[str]) -> list[str]:
     many = len(below) > 1
     whose = f"{'numbers' if many else 'number'} of {rows_of(release.certificate)} of centre{'s' if many else ''}"
     return [f"Noise took the {whose} {listing(below)} below 0: {'they are' if many else 'it is'} told as 0."]
+
+
+def below_none_in_all(points: Coreset) -> list[str]:
+    """The same of all rows of a coreset."""
+    whose = rows_of(points.certificate)
+    return [f"Noise took the number of {whose} below 0: it is told as 0."] if round(points.total) < 0 else []

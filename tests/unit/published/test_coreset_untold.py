@@ -9,6 +9,7 @@ from matplotlib.image import imread
 
 from covey import Box, Certificate, Coreset, PrivateCoreset
 from covey.cli.answers import BRACKET, above_the_best, remarks, rows_in_words, units
+from covey.cli.coreset import show_coreset
 from covey.post.errors.costs import FEW, WIDE, Cost
 from covey.published import elbow
 from covey.published.coreset.answers import UNKNOWN, ZONED, bracketed, mean_cost
@@ -202,6 +203,23 @@ def test_counts_without_known_noise_say_why():
     told = without_cells().count(Box((-1, 1), (-1, 1)), interval=True)
     assert (told.rows, told.why) == (100, UNKNOWN)
     assert np.isnan(told.low)
+
+
+def test_a_number_of_rows_that_noise_took_below_0_is_told_as_0(capsys):
+    coreset = counted()
+    below = Coreset(
+        coreset.points,
+        -coreset.weights,
+        columns=coreset.columns,
+        certificate=coreset.certificate,
+        cells=coreset.cells,
+        noise=coreset.noise,
+    )
+    assert rows_in_words(below) == "0 rows (noisy; 0 to 41, 9 times in 10)"
+    show_coreset(below)
+    assert "Noise took the number of rows below 0: it is told as 0." in capsys.readouterr().out
+    show_coreset(coreset)
+    assert "below 0" not in capsys.readouterr().out
 
 
 def test_the_number_of_rows_is_told_with_its_error():

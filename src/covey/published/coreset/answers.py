@@ -176,7 +176,7 @@ def _bracket(coreset: Coreset, centres: Floats, objective: Objective) -> Cost:
     low, high = min(float(found.plain[0]), likely), max(float(found.spread[0]), likely)
     if coreset.certificate.algorithm == "auto":
         low, high = min(low, likely / LIFTED[1]), max(high, likely / LIFTED[0])
-    half = QUANTILE * float(noise) / max(float(squares.likely[0]), 1e-300) * likely  # in proportion, for k-median
+    half = QUANTILE * float(noise) / max(float(squares.likely[0]), 1e-300) * abs(likely)  # in proportion, for k-median
     return Cost(likely, low - half, high + half)
 
 
