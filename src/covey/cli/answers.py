@@ -75,7 +75,8 @@ def show_answers(
     if speed is not None:
         columns[f"at {speed:g} km/h as the crow flies"] = [minutes(row) for row in rows]
     best = rows[0].cost if is_told(rows[0].why) and rows[0].cost > 0 else math.nan
-    columns["cost above the best"] = [above_the_best(row, None if scaled else best) for row in rows]
+    share_of, bracket = None if scaled else best, bracketed(points)
+    columns["cost above the best"] = [above_the_best(row, share_of, bracket=bracket) for row in rows]
     if scaled:
         columns[f"{objective} cost (noisy)"] = [told_cost(row) for row in rows]
         columns["of a row (noisy)"] = [told_mean(points, sets[row.name], objective) for row in rows]
@@ -83,7 +84,7 @@ def show_answers(
     if limited:
         columns["admissible"] = [f"no: {row.reason}" if row.reason else "yes" for row in rows]
     show_table(list(columns), list(zip(*columns.values(), strict=True)), right=right)
-    if told := remarks(objective if scaled else None, rows, bracket=bracketed(points)):
+    if told := remarks(objective if scaled else None, rows, bracket=bracket):
         click.echo(f"\n{paragraph(' '.join(told))}")
     click.echo(f"\n{units(points, metres=metres, scaled=scaled)}")
 
@@ -195,10 +196,11 @@ def _far(row: Alternative, way: tuple[float | None, ...], *, metres: bool, name:
     return way_words(far, low, high, metres=metres, name=name) + unknown
 
 
-def above_the_best(row: Alternative, best: float | None) -> str:
+def above_the_best(row: Alternative, best: float | None, *, bracket: bool = True) -> str:
     """By how much a set costs more than the best one.
 
-    best : what that costs, for a share of it; nan where noise hides it, None for what is measured.
+    best : what that costs, for a share of it; nan where noise hides it, None for what is measured. bracket : whether no
+    difference has an interval; if others have, noise hides one that has none, be it by the cost of the best.
     """
     from covey.published.sentences import amount
 
@@ -210,7 +212,9 @@ def above_the_best(row: Alternative, best: float | None) -> str:
     if row.difference_low is None or row.difference_high is None:
         if not is_told(row.why) or (best is not None and math.isnan(best)):
             return "cannot be told"
-        return told(0.0) if row.difference == 0 else f"{told(row.difference)} (error unknown)"
+        if row.difference == 0:
+            return told(0.0)
+        return f"{told(row.difference)} (error unknown)" if bracket else "cannot be told"
     if best is not None and math.isnan(best):
         return f"{'more' if row.difference > 0 else 'less'}, by what share cannot be told"
     return f"{told(row.difference)} ({told(row.difference_low)} to {told(row.difference_high)})"

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 
 from covey import Box, Certificate, Coreset, PrivateCoreset
-from covey.cli.answers import BRACKET, above_the_best, remarks, rows_in_words, units
+from covey.cli.answers import BRACKET, above_the_best, remarks, rows_in_words, show_answers, units
 from covey.cli.coreset import show_coreset
 from covey.post.errors.costs import FEW, WIDE, Cost
 from covey.published import elbow
@@ -119,6 +119,18 @@ def test_what_hides_a_difference_is_said_where_costs_are_not_shown():
     shown = Alternative("a", 1.0, 0.0, admissible=True, reason="", why=WIDE, way=1.0, way_low=0.9, way_high=1.1)
     assert above_the_best(shown, float("nan")) == "cannot be told"
     assert remarks(None, [shown], bracket=False)[0] == f"The cost cannot be told: {WIDE}."
+
+
+def test_a_difference_to_a_cost_that_noise_hides_is_not_told(capsys):
+    """There are rows enough for one centre, and too few for two."""
+    coreset = counted(scale=1.0)
+    sets = {"one": SITES, "two": [[0.5, 0.0], [-0.5, 0.5]]}
+    best, other = rows = coreset.compare(sets, objective="k-means")
+    assert (best.name, best.why, other.difference_low) == ("two", FEW, None)
+    assert above_the_best(other, None, bracket=bracketed(coreset)) == "cannot be told"
+    for scaled in (True, False):
+        show_answers(coreset, "k-means", rows, sets=sets, metres=False, speed=None, scaled=scaled)
+    assert "error unknown" not in capsys.readouterr().out
 
 
 # --- units ------------------------------------------------------------------------------------------------------------
