@@ -75,7 +75,10 @@ def score(
 
 def show_free(release: Any, *, as_json: bool) -> None:
     """What a release tells of itself."""
-    from covey.published.score.free import with_reasons
+    from covey.cli.answers import BRACKET
+    from covey.post.errors.quantiles import LEVEL
+    from covey.published.score.free import of_points, with_reasons
+    from covey.published.sentences import often
 
     found, why = with_reasons(release)
     if as_json:
@@ -89,7 +92,9 @@ def show_free(release: Any, *, as_json: bool) -> None:
         if row[0] == "separation" and found["separation"] is not None:  # between published places: no noise is in it
             row[2:] = ["exact", "exact"]
     show_table(["", "score", "from", "to"], rows, right=range(1, 4))
-    click.echo(f"\n{paragraph(FREE)}")
+    told = any(each is not None and None not in each for each in found.values())
+    ends = (BRACKET if of_points(release) else f"Intervals hold {often(LEVEL)}.") if told else ""
+    click.echo(f"\n{paragraph(f'{FREE} {ends}')}")
     for reason in dict.fromkeys(why.values()):
         names = [name for name, each in why.items() if each == reason]
         known = ", or have no interval" if any(found[name] is not None for name in names) else ""
@@ -101,8 +106,8 @@ def show_free(release: Any, *, as_json: bool) -> None:
 
 
 FREE = (
-    "From the release alone, for nothing; intervals hold 9 times in 10. The cost has columns scaled by the bounds; the "
-    "distance is in metres on a map, and in the units of the data elsewhere; the separation, between the two nearest "
-    "of the published centres, is in halves of the widest range."
+    "From the release alone, for nothing. The cost has columns scaled by the bounds; the distance is in metres on a "
+    "map, and in the units of the data elsewhere; the separation, between the two nearest of the published centres, is "
+    "in halves of the widest range."
 )
 ZONED = "Rows cannot be asked about a release with zones, to which more was promised than such a question keeps."

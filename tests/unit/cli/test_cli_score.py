@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from covey import Box, Ledger, ParameterError, Release
+from covey import Ball, Box, Ledger, ParameterError, PrivateCoreset, Release
 from covey.cli.main import cli
 from covey.fit.fit import fit
 from covey.published.score.score import Score
@@ -41,6 +41,22 @@ def test_what_a_release_tells_of_itself_is_printed_for_nothing(trips):
     assert "for nothing" in done.output
     assert "the distance is in metres on a map" in " ".join(done.output.split())
     assert json.loads(run("--json").output).keys() == {"cost", "distance", "explained", "separation"}
+
+
+def test_a_bracket_of_a_coreset_without_cells_is_called_one(trips):
+    rows = np.clip(np.random.default_rng(3).normal(0.0, 0.3, (100_000, 2)), -1, 1)
+    with same_randomness(1):
+        made = PrivateCoreset(3, epsilon=5.0, method="ball", bounds=Ball(radius=2)).fit(rows)
+        cells = PrivateCoreset(3, epsilon=5.0, bounds=(-1, 1)).fit(rows)
+    made.release_.save("balls.json")
+    cells.release_.save("cells.json")
+    balls, boxes = (
+        " ".join(CliRunner().invoke(cli, ["score", name]).output.split()) for name in ("balls.json", "cells.json")
+    )
+    assert "The two ends are a bracket" in balls
+    assert "times in 10" not in balls
+    assert "Intervals hold 9 times in 10." in boxes
+    assert "bracket" not in boxes
 
 
 def test_scores_are_printed_and_written_and_charged(trips):

@@ -46,6 +46,14 @@ def with_reasons(release: Release) -> tuple[dict[str, Known | None], dict[str, s
     return found, {name: reason for name, reason in {**why, "separation": ONE}.items() if name in lost}
 
 
+def of_points(release: Release) -> bool:
+    """Whether scores come from a coreset whose points have no cells: the ends of their costs are a bracket."""
+    from covey.published.coreset.answers import bracketed
+    from covey.published.coreset.coreset import Coreset
+
+    return (release.synopsis is not None or release.coreset is not None) and bracketed(Coreset.of(release))
+
+
 def _reasons(release: Release) -> dict[str, str]:
     """Why a release that keeps no synopsis does not tell its scores, as its certificate says."""
     given = release.certificate.parameters.get("not_told")
