@@ -201,9 +201,11 @@ def test_a_score_survives_its_file_and_damaged_ones_are_refused(rows, release, t
     for change in ({"format": "x"}, {"sets": []}, {"mass": 0}, {"unit": -1}, {"objective": "k"}, {"noise_scale": None}):
         with pytest.raises(FormatError, match="score"):
             Score.from_json(json.dumps({**document, **change}).encode())
-    document["sets"][0]["knots"][0] = 9e9
-    with pytest.raises(FormatError, match="damaged"):
-        Score.from_json(json.dumps(document).encode())
+    knots = document["sets"][0]["knots"]
+    for damaged in ([9e9, *knots[1:]], [*knots[:-1], 1e160]):  # not in order; squares overflow
+        document["sets"][0]["knots"] = damaged
+        with pytest.raises(FormatError, match="damaged"):
+            Score.from_json(json.dumps(document).encode())
 
 
 def test_no_rows_are_never_told_for_certain(release, capsys):

@@ -19,6 +19,7 @@ from covey.published.certificate import Certificate, is_possible
 FORMAT, VERSION = "covey-score", 1
 BENT = 0.006  # by what part the mean of roots between two knots exceeds that of the knots' roots, at most
 MOST_NUMBERS = 2.0**62
+MOST_COST = 1e60  # of a row: squares of sums of more overflow
 
 
 class Scored(msgspec.Struct, frozen=True, kw_only=True):
@@ -247,6 +248,6 @@ def _is_possible(scored: Scored, width: int) -> bool:
         len(knots) == len(scored.masses) >= 2
         and len(scored.centres) > 0
         and all(len(each) == width > 0 for each in scored.centres)
-        and bool(np.isfinite(knots).all() and (np.diff(knots) >= 0).all() and knots[0] >= 0)
+        and bool(np.isfinite(knots).all() and (np.diff(knots) >= 0).all() and knots[0] >= 0 and knots[-1] <= MOST_COST)
         and all(abs(each) < MOST_NUMBERS for each in scored.masses)
     )
