@@ -33,8 +33,8 @@ def counted_words(certificate: Certificate) -> list[str]:
         most = _of_a_person(certificate)
         which = "at most so many of each person" if most is None else f"at most {most:,} of each person"
         words.append(f"All numbers here are of the rows that count, {which}: the data may have more rows.")
-    if _is_part(certificate.parameters.get("sample")):
-        words.append(f"A random sample was looked at: numbers of {rows_of(certificate)} are scaled up from it to all.")
+    if sampled := _sampled(certificate):
+        words.append(f"{sampled} was looked at: numbers of {rows_of(certificate)} are scaled up from it to all.")
     return words
 
 
@@ -43,9 +43,17 @@ def counted_briefly(certificate: Certificate) -> list[str]:
     words, most = [], _of_a_person(certificate)
     if certificate.unit is not None:
         words.append(f"Rows that count: {'some' if most is None else f'at most {most:,}'} of each person.")
-    if _is_part(certificate.parameters.get("sample")):
+    if _sampled(certificate):
         words.append("Numbers are scaled up from a random sample.")
     return words
+
+
+def _sampled(certificate: Certificate) -> str:
+    """What was looked at, if not all rows; of a coreset that was added up each part may have been drawn from."""
+    drawn = [_is_part(each.parameters.get("sample")) for each in certificate.leaves()]
+    if not any(drawn):
+        return ""
+    return f"Of {'every part' if all(drawn) else 'some parts'} a random sample" if drawn[1:] else "A random sample"
 
 
 def _of_a_person(certificate: Certificate) -> int | None:

@@ -59,6 +59,21 @@ def negative(plain) -> Release:
 SAID = "All numbers here are of the rows that count, at most 3 of each person: the data may have more rows."
 
 
+def test_of_coresets_that_were_added_up_it_is_said_that_some_are_of_a_sample():
+    rows = table()[["lon", "lat"]]
+    some, every = (
+        PrivateCoreset(bounds=BOX, sample=sample, errors="none", random_state=1).fit(rows).coreset_
+        for sample in (0.5, None)
+    )
+    other = PrivateCoreset(bounds=BOX, sample=0.5, errors="none", random_state=2).fit(rows).coreset_
+    told = "a random sample was looked at: numbers of rows are scaled up from it to all."
+    assert counted_words(some.certificate) == [f"A{told[1:]}"]
+    assert counted_words(some.merge(every).certificate) == [f"Of some parts {told}"]
+    assert counted_words(some.merge(other).certificate) == [f"Of every part {told}"]
+    assert counted_briefly(some.merge(every).certificate)
+    assert counted_words(every.certificate) == []
+
+
 def test_of_people_it_is_said_wherever_sizes_are_shown_which_rows_count(people, capsys):
     assert SAID in people.words
     show_centres(people)
