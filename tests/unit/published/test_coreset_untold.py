@@ -179,7 +179,7 @@ def test_counts_have_an_interval_where_the_noise_is_known():
 
 def test_a_border_that_is_off_by_rounding_cuts_no_cell():
     coreset = counted(scale=0.1)
-    almost, whole = Box((-1, 0.75 - 1e-15), (-1, 1)), Box((-1, 1), (-1, 1))
+    almost, whole = Box((0.25 + 1e-15, 1), (-1, 1)), Box((0, 1), (-1, 1))
     assert coreset.count(almost, interval=True)[:3] == pytest.approx(coreset.count(whole, interval=True)[:3])
 
 
@@ -209,6 +209,18 @@ def test_rows_that_were_moved_to_the_edge_are_all_within_the_bounds(scale):
     for box in (Box(x0=(-1.1, 3.3), x1=(-7, 5)), Box(x0=(-2, 9), x1=(-7, 5)), Box(x0=(-2, 9))):
         assert coreset.count(box, interval=True)[:3] == pytest.approx(whole[:3])
     assert coreset.count(Box(x1=(4, 5))) == pytest.approx(5000, rel=0.05)
+
+
+@pytest.mark.parametrize("method", ["grid", "auto"])
+def test_counts_beside_the_edge_hold_though_rows_outside_were_moved_there(method):
+    rng = np.random.default_rng(3)
+    rows = np.clip(np.column_stack([rng.normal(0.7, 0.5, 20_000), rng.uniform(-1, 1, 20_000)]), -1, 1)
+    coreset = PrivateCoreset(4, bounds=(-1, 1), method=method, errors="none", random_state=1).fit(rows).coreset_
+    for low, high in ((0.98, 1), (0.9, 0.99), (0.5, 0.999), (-1, 0.999)):
+        told = coreset.count(Box((low, high), (-1, 1)), interval=True)
+        assert told.low <= ((rows[:, 0] >= low) & (rows[:, 0] <= high)).sum() <= told.high
+    whole = coreset.count(Box((-1, 1), (-1, 1)), interval=True)
+    assert whole.high - whole.low < 1000  # where no border is beside the edge, nothing is wider
 
 
 def test_counts_without_known_noise_say_why():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 Floats = NDArray[np.float64]
-_ROUNDING = 1e-9  # of half of a column's range: no step of the lattice is so fine
+_ROUNDING = 1e-9  # of a column's range: no step of the lattice is so fine
 
 
 class Count(NamedTuple):
@@ -47,40 +48,60 @@ class Counts:
         """The estimated number of rows in a box of some of the columns; a cell that is cut counts by its share.
 
         Rows outside the bounds count where they were moved to, at the edge. interval : return (rows, low, high, why)
-        instead: between low and high nine times in ten, for any one box that does not depend on the noise; where that
+        instead: between low and high nine times in ten, for any one box that does not depend on the noise, unless rows
+        lie on the same side of most cells that it cuts (what was moved to the edge is taken into account); where that
         cannot be told they are nan and `why` says why not.
         """
-        share = share_in(self, box)
-        return rows_in(self, share) if interval else float(share @ self.weights)
+        shares = Shares.of(self, box)
+        return rows_in(self, shares) if interval else float(shares.all @ self.weights)
+
+
+class Shares(NamedTuple):
+    """The share of each cell in a box, along every column that the box is of; of a point all or nothing."""
+
+    all: Floats  # the product of those along columns
+    along: dict[int, Floats]
+    ends: dict[int, tuple[float, float]]  # of columns
+
+    @classmethod
+    def of(cls, coreset: Coreset, box: Box) -> Shares:
+        columns = box.columns or tuple(coreset.columns)
+        if len(box.ranges) != len(columns) or not set(columns) <= set(coreset.columns):
+            raise ParameterError("box", f"must have ranges for some of the columns {', '.join(coreset.columns)}")
+        along, ends = {}, {}
+        for name, given in zip(columns, box.ranges, strict=True):
+            j = coreset.columns.index(name)
+            low, high = ends[j] = _beyond_the_bounds(coreset, j, given)
+            x, width = coreset.points[:, j], np.zeros(len(coreset)) if coreset.cells is None else coreset.cells[:, j]
+            within = ((x >= low) & (x <= high)).astype(np.float64)
+            share = _share_of_widths(x, np.where(width > 0, width, 1.0), low, high)
+            along[j] = np.where(width > 0, share, within)
+        return cls(_product(along, len(coreset)), along, ends)
+
+    def on_edges(self, coreset: Coreset, sides: Floats) -> Iterator[Floats]:
+        """The same if all rows of the cells along one edge of the domain sat on it, for each edge."""
+        for j, (low, high) in self.ends.items():
+            others = _product({i: share for i, share in self.along.items() if i != j}, len(coreset))
+            for side, edge in zip((-1, 1), _edges(coreset, j), strict=True):
+                yield np.where(sides[:, j] == side, others * (low <= edge <= high), self.all)
+
+
+def _product(shares: dict[int, Floats], many: int) -> Floats:
+    return np.asarray(math.prod(shares.values(), start=np.ones(many)))
 
 
 def rows_of(coreset: Coreset) -> Count:
     """The number of all rows."""
-    return rows_in(coreset, np.ones(len(coreset)))
+    return rows_in(coreset, Shares(np.ones(len(coreset)), {}, {}))
 
 
-def rows_in(coreset: Coreset, share: Floats) -> Count:
+def rows_in(coreset: Coreset, shares: Shares) -> Count:
     """The number of rows in a share of each cell, with its interval where the noise of the weights is known."""
-    count, boxes = float(share @ coreset.weights), coreset.boxes
+    count, boxes = float(shares.all @ coreset.weights), coreset.boxes
     if boxes is None:
         return Count(count, math.nan, math.nan, why_unknown(coreset))
-    low, high = in_parts(boxes, share).intervals()[0].tolist()
+    low, high = in_parts(boxes, shares.all, shares.on_edges(coreset, boxes.sides)).intervals()[0].tolist()
     return Count(count, max(low, 0.0), max(high, 0.0))
-
-
-def share_in(coreset: Coreset, box: Box) -> Floats:
-    """The share of each cell that is in a box; of a point without a cell all or nothing."""
-    columns = box.columns or tuple(coreset.columns)
-    if len(box.ranges) != len(columns) or not set(columns) <= set(coreset.columns):
-        raise ParameterError("box", f"must have ranges for some of the columns {', '.join(coreset.columns)}")
-    share = np.ones(len(coreset))
-    for name, ends in zip(columns, box.ranges, strict=True):
-        j = coreset.columns.index(name)
-        low, high = _beyond_the_bounds(coreset, j, ends)
-        x, width = coreset.points[:, j], np.zeros(len(coreset)) if coreset.cells is None else coreset.cells[:, j]
-        within = ((x >= low) & (x <= high)).astype(np.float64)
-        share *= np.where(width > 0, _share_of_widths(x, np.where(width > 0, width, 1.0), low, high), within)
-    return share
 
 
 def _share_of_widths(x: Floats, width: Floats, low: float, high: float) -> Floats:
@@ -100,8 +121,14 @@ def _beyond_the_bounds(coreset: Coreset, column: int, ends: tuple[float, float])
     A cell at the edge reaches half a step of the lattice beyond it. Where many rows were moved there it is only two
     steps wide, and a quarter of it lies outside of the bounds: of its rows none does.
     """
+    lowest, highest = _edges(coreset, column)
+    off, (low, high) = _ROUNDING * (highest - lowest), ends
+    return -math.inf if low <= lowest + off else low, math.inf if high >= highest - off else high
+
+
+def _edges(coreset: Coreset, column: int) -> tuple[float, float]:
+    """The bounds of a column."""
     domain = coreset.certificate.domain
-    middle, half = (each[column] for each in scale_of(domain))
-    edge = half * reach_of(domain)[column] * (1 - _ROUNDING)
-    low, high = ends
-    return -math.inf if low <= middle - edge else low, math.inf if high >= middle + edge else high
+    middle, half = (float(each[column]) for each in scale_of(domain))
+    reach = half * float(reach_of(domain)[column])
+    return middle - reach, middle + reach
