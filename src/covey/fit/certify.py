@@ -104,7 +104,7 @@ def known_errors(
     elif outcome.size_law is not None:
         known = from_sizes(outcome.size_law.of_all(scale), most=most)
     else:
-        sizes = None if outcome.sizes is None else outcome.sizes * scale
+        sizes = None if outcome.sizes is None else np.minimum(outcome.sizes * scale, most)
         return sizes, None, {"errors": outcome.not_told or NO_COUNTS}
     if "zones" not in outcome.notes:
         return known

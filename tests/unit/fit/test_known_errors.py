@@ -75,3 +75,13 @@ def test_what_full_errors_do_not_say_is_said_in_words():
     ]
     told = "without noise, and how much more they cost, cannot be told: only the rows of each cluster were counted"
     assert [any(told in each for each in found) for found in words] == [True, False]
+
+
+@pytest.mark.parametrize("sample", [None, 40])
+@pytest.mark.parametrize("algorithm", ["auto", "net-coreset"])
+def test_no_size_is_more_than_the_public_number_of_rows(algorithm, sample):
+    """Whether or not the errors of the sizes are known."""
+    asked = {"k": 1, "epsilon": 0.05, "bounds": (-1, 1), "algorithm": algorithm, "neighbours": "replace-one"}
+    data = np.full((60, 2), 0.3)
+    largest = [fit(data, **asked, sample=sample, random_state=seed).sizes[0] for seed in range(8)]
+    assert max(largest) == pytest.approx(60)
