@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from covey import Box
+from covey import Box, PrivateCoreset
 from covey.fit.fit import fit
 from covey.post.random import public_rng
 
@@ -85,3 +85,16 @@ def test_no_size_is_more_than_the_public_number_of_rows(algorithm, sample):
     data = np.full((60, 2), 0.3)
     largest = [fit(data, **asked, sample=sample, random_state=seed).sizes[0] for seed in range(8)]
     assert max(largest) == pytest.approx(60)
+
+
+@pytest.mark.parametrize("method", ["auto", "net"])
+def test_centres_of_a_coreset_have_no_more_rows_than_there_are(method):
+    made = PrivateCoreset(2, epsilon=0.05, bounds=(-1, 1), method=method, neighbours="replace-one", random_state=0)
+    data, sizes, ends = np.full((60, 2), 0.3), [], []
+    for seed in range(6):
+        coreset = made.set_params(random_state=seed).fit(data).coreset_
+        for found in (coreset.kmeans(1), coreset.kmeans(2, fixed=[[0.1, 0.1]])):
+            sizes += found.sizes
+            ends += [high for _, high in (found.errors.sizes if found.errors is not None else [])]
+    assert max(sizes) == pytest.approx(60)
+    assert max(ends, default=0) <= 60 * (1 + 1e-12)

@@ -24,7 +24,7 @@ from covey.post.spreads import QUANTILE
 from covey.post.starts import sphere_packing
 from covey.published.certificate import reach_of, scale_of
 from covey.published.errors import MOST_NOISE, Known, from_boxes
-from covey.published.outside import noise_of_rows
+from covey.published.outside import noise_of_rows, public_rows
 from covey.published.release import Release, Synopsis
 from covey.published.ways import Unit, as_objective, distance_of
 
@@ -213,7 +213,7 @@ def clustered(coreset: Coreset, objective: Objective, k: int, *, starts: int, ra
     rng = public_rng(random_state)
     if coreset.boxes is not None:
         found_centres = standing_clusters(coreset.boxes, number, objective, rng, starts=tries)
-        known = from_boxes(coreset.boxes, found_centres, coreset.unit(), objective)
+        known = from_boxes(coreset.boxes, found_centres, coreset.unit(), objective, most=most_rows(coreset))
         return released(coreset, objective, unscaled(coreset, found_centres), known)
     edge = reach_of(coreset.certificate.domain)
     cluster = weighted_kmeans if objective == "k-means" else weighted_kmedian
@@ -225,8 +225,14 @@ def clustered(coreset: Coreset, objective: Objective, k: int, *, starts: int, ra
         upper=edge,
         starts=np.stack([sphere_packing(number, lower=-edge, upper=edge, rng=rng) for _ in range(tries)]),
     )
-    known = Known(found.sizes, None, {"errors": why_unknown(coreset)})
+    known = Known(np.minimum(found.sizes, most_rows(coreset)), None, {"errors": why_unknown(coreset)})
     return released(coreset, objective, unscaled(coreset, found.centres), known)
+
+
+def most_rows(coreset: Coreset) -> float:
+    """How many rows there are at most: their number, where that is public."""
+    rows = public_rows(coreset.certificate.neighbours, coreset.certificate.parameters)
+    return math.inf if rows is None else rows
 
 
 def unscaled(coreset: Coreset, points: Floats) -> Floats:

@@ -31,6 +31,7 @@ from covey.published.coreset.answers import (
     check_centres,
     clustered,
     hidden,
+    most_rows,
     released,
     unscaled,
     why_unknown,
@@ -209,8 +210,8 @@ def _known(coreset: Coreset, objective: Objective, centres: Floats, fixed: int) 
     scaled = coreset.scaled(centres)
     if coreset.boxes is None:
         sizes = add_up(nearest(coreset.scaled(coreset.points), scaled), coreset.weights, len(centres))
-        return Known(sizes, None, {"errors": why_unknown(coreset)})
-    known = from_boxes(coreset.boxes, scaled, coreset.unit(), objective)
+        return Known(np.minimum(sizes, most_rows(coreset)), None, {"errors": why_unknown(coreset)})
+    known = from_boxes(coreset.boxes, scaled, coreset.unit(), objective, most=most_rows(coreset))
     if known.errors is None or known.errors.doubtful is None:
         return known
     doubtful = [doubt and i >= fixed for i, doubt in enumerate(known.errors.doubtful)]
