@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from covey.text import counted, in_commands, listing, number, paragraph, printable, show_table
+from covey.text import counted, in_commands, listing, number, own_names, paragraph, printable, show_table
 
 if TYPE_CHECKING:
     from covey.published.release import Release
@@ -96,8 +96,10 @@ def show_centres(
     from covey.published.sentences import NOISE, centre_labels, words_of
 
     labels = names or centre_labels(release)
-    columns: dict[str, Sequence[str]] = {"centre": labels, **coordinates_in_words(release)}
-    columns[f"{unit or rows_of(release.certificate)} (noisy)"] = sizes_in_words(release)
+    rows, coordinates = f"{unit or rows_of(release.certificate)} (noisy)", coordinates_in_words(release)
+    given = own_names([*coordinates], ("centre", rows, "place", "remark"))  # no column of the data is written over
+    columns: dict[str, Sequence[str]] = {"centre": labels, **dict(zip(given, coordinates.values(), strict=True))}
+    columns[rows] = sizes_in_words(release)
     right = range(1, len(columns))
     if (places := places_in_words(release)) is not None:
         columns["place"] = places

@@ -54,6 +54,17 @@ def negative(plain) -> Release:
     return msgspec.structs.replace(plain, sizes=[-16_680.9, -30.2], errors=errors)
 
 
+def test_a_column_that_is_called_like_one_of_the_table_is_told_beside_it(capsys):
+    rows = table().rename(columns={"lon": "centre", "lat": "place"})[["centre", "place"]]
+    made = fit(rows, k=2, epsilon=1.0, bounds=Box(centre=(-74.1, -73.9), place=(40.7, 40.9)), random_state=1)
+    errors = msgspec.structs.replace(made.errors, radii=[0.1, None], doubtful=[True, False])
+    show_centres(msgspec.structs.replace(made, errors=errors))
+    head, _, *lines = capsys.readouterr().out.splitlines()[:4]
+    assert head.split() == ["centre", "centre_", "place_", "rows", "(noisy)", "place", "remark"]
+    assert [float(each.split()[2]) == pytest.approx(40.8, abs=0.1) for each in lines] == [True, True]
+    assert [each.split()[0] for each in lines] == ["0", "1"]
+
+
 # --- people and samples -----------------------------------------------------------------------------------------------
 
 SAID = "All numbers here are of the rows that count, at most 3 of each person: the data may have more rows."
