@@ -100,8 +100,10 @@ def show_free(release: Any, *, as_json: bool) -> None:
         known = ", or have no interval" if any(found[name] is not None for name in names) else ""
         click.echo(f"\n{paragraph(f'Not told{known}: {listing(names)}. {reason[:1].upper()}{reason[1:]}.')}")
     if asked := [name for name in why if name != "separation"]:
-        zones = any("zones" in each.parameters for each in (release.certificate, *release.certificate.leaves()))
-        words = ZONED if zones else f"Rows can be asked for {listing(asked)}: covey score RELEASE DATA --epsilon 0.1."
+        parts = (release.certificate, *release.certificate.leaves())
+        zones, seeded = any("zones" in each.parameters for each in parts), any(each.seeded for each in parts)
+        command = f"covey score RELEASE DATA --epsilon 0.1{' --seed 1' if seeded else ''}"  # or it is refused
+        words = ZONED if zones else f"Rows can be asked for {listing(asked)}: {command}."
         click.echo(f"\n{paragraph(words)}")
 
 

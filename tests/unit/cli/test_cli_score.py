@@ -59,6 +59,17 @@ def test_a_bracket_of_a_coreset_without_cells_is_called_one(trips):
     assert "bracket" not in boxes
 
 
+@pytest.mark.parametrize("seed", [None, 3])
+def test_what_is_said_to_ask_rows_with_is_no_refusal(trips, seed):
+    made = fit("trips.csv", k=4, epsilon=0.5, bounds={"x": (0, 1), "y": (0, 1)}, random_state=seed)
+    made.save("release.json")
+    told = " ".join(run().output.split())
+    asked = told[told.index("covey score RELEASE DATA ") :].split()[4:]
+    done = run("trips.csv", *(each.rstrip(".") for each in asked))
+    assert done.exit_code == 0, done.output
+    assert ("--seed" in asked) is (seed is not None)
+
+
 def test_scores_are_printed_and_written_and_charged(trips):
     book = Ledger.create("city.ledger", dataset="trips", epsilon=1)
     charged = ("--ledger", "city.ledger", "--dataset", "trips")

@@ -63,7 +63,7 @@ class Choice:
 
     @property
     def words(self) -> str:
-        of = f"of {min(self.costs)} to {max(self.costs)}, " if self.costs else ""
+        of = f"of {_ks_in_words(list(self.costs))}, " if self.costs else ""
         if self.k is None:
             told = f"How many clusters there are cannot be told: {of}none stands out of the noise."
         elif self.low == self.high:
