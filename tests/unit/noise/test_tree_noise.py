@@ -199,6 +199,22 @@ def test_decisions_are_those_of_the_noise_that_was_drawn(nodes):
     assert split.tolist() == expected
 
 
+@pytest.mark.parametrize("theta", [-40, 0, 1, 300])
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(30)])
+def test_nodes_are_blind_where_they_and_all_below_are_as_high_as_empty_ones_at_their_lowest(theta, relation, epsilon):
+    tree = PrivTree(epsilon, 4, theta=theta)
+    units = tree.units(relation)
+    for depth in (0, 1, 2, 10):
+        for most in (0, 1, 5, 100, 299, 300, 301, 1000, 10**6):
+            counts = np.arange(min(most, 400) + 1)
+            counts[-1] = most
+            heights = [above(counts - theta, depth=depth + more, units=units) for more in (0, 1, 20)]
+            same = all((each == -units.bias).all() for each in heights)
+            assert tree.blind(most, depth=depth, neighbours=relation) == same
+    assert tree.blind(0, depth=10**4, neighbours=relation)
+
+
 def test_a_callers_decimal_context_changes_nothing():
     expected = units_of(2005, 512, 4)
     with localcontext() as context:
