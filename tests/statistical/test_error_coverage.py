@@ -25,7 +25,7 @@ from covey.published.release import Release
 NARROW = 0.8
 PLACES = (0.29, 0.4)  # of the radius, that nine in ten places are within
 COSTS = (0.8, 1.0)  # of half an interval, that nine in ten costs are within
-WAYS = (0.65, 0.85)  # and mean distances of rounded rows
+WAYS = (0.8, 1.0)  # and mean distances of rounded rows
 EPSILON = 0.5
 FITS = {"auto": 100, "levels": 100, "grid": 100}
 REFITS = 40

@@ -73,8 +73,8 @@ class Watched(Curator):
         finally:
             self._source = source
 
-    def grow(self, tree: Any, mechanism: Any) -> Any:
-        return super().grow(tree, self._listen("grow", tree, mechanism))
+    def grow(self, tree: Any, mechanism: Any, **how: Any) -> Any:
+        return super().grow(tree, self._listen("grow", tree, mechanism), **how)
 
     def cover(self, query: Any, mechanism: Any) -> Any:
         self._listen("cover", query, mechanism)
@@ -177,6 +177,9 @@ class Listener:
         step = self._step("lines", np.array(table), None, np.shape(table), limit)
         step.at = limit
         return self._tape.answer(step, lambda: self._mechanism.average(table, limit, self._noise))
+
+    def blind(self, most: int, *, depth: int, neighbours: Any) -> bool:
+        return bool(self._mechanism.blind(most, depth=depth, neighbours=neighbours))
 
     def splits(self, counts: Any, *, depth: int, neighbours: Any, source: Source) -> Any:
         step = self._step("nodes", np.array(counts), None, depth, np.shape(counts))

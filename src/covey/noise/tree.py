@@ -75,6 +75,11 @@ class PrivTree:
         """The smallest noise that costs at most epsilon for these neighbours."""
         return smallest_noise(self.epsilon, self.fan_out, replace=neighbours is Neighbours.REPLACE_ONE)
 
+    def blind(self, most: int, *, depth: int, neighbours: Neighbours) -> bool:
+        """Whether nodes of this depth and of any below, with at most so many rows, are decided like empty ones."""
+        units = self.units(neighbours)
+        return bool(above(np.array([most - self.theta]), depth=depth, units=units)[0] == -units.bias)
+
     def splits(
         self, counts: NDArray[np.int64], *, depth: int, neighbours: Neighbours, source: Source
     ) -> NDArray[np.bool_]:

@@ -156,12 +156,15 @@ class Curator(Sealed):
         self._same_domain(what.domain)
         self._engine.expect(what)
 
-    def grow(self, tree: Tree, mechanism: Grows) -> Nodes:
-        """The leaves of a tree whose nodes split by noisy decisions: one event however deep. Proof: noise/tree.md."""
+    def grow(self, tree: Tree, mechanism: Grows, *, fine: int | None = None) -> Nodes:
+        """The leaves of a tree whose nodes split by noisy decisions: one event however deep. Proof: noise/tree.md.
+
+        fine : a depth; what grows below it by noise alone is cut off. Public.
+        """
         if mechanism.fan_out != tree.fan_out:
             raise ParameterError("fan_out", f"of the mechanism must be the tree's, {tree.fan_out}")
         self._draw(tree, mechanism.event())
-        return grow(self._engine, tree, mechanism, neighbours=self.neighbours, source=self._source)
+        return grow(self._engine, tree, mechanism, neighbours=self.neighbours, source=self._source, fine=fine)
 
     def cover(self, query: Cover, mechanism: Covers) -> Integers:
         """Grid points that cover many rows, picked one after the other: one event for all. Proof: noise/cover.md."""

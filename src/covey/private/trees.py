@@ -3,7 +3,8 @@
 The rows are passed over once for many levels: they are counted in the nodes that hold any of them some levels down, and
 the counts of the nodes above are sums of these. Of few rows in memory one pass serves all levels; otherwise a pass
 counts as many nodes as the engine says, and another one what is below the nodes that still split: of rows in memory,
-all of it, if they are not very many.
+all of it, if they are not very many. Nothing is passed over for nodes without rows, nor for those whose rows are so few
+that they decide nothing, if what grows below them will be cut off.
 """
 
 from __future__ import annotations
@@ -23,8 +24,11 @@ from covey.queries.tree import MOST_NODES, Nodes, Tree, TreeNodes
 
 SORTED_ROWS = 2**23  # in memory, whose keys below nodes that still split are sorted
 LISTED = 2**22 + 1  # nodes that are looked up in a list of all of them; of more, those that have rows are searched
+TWIGS, TALL = 80, 16  # leaves below a node, levels to the lowest: by noise alone it hardly ever has so many
 
 Integers = NDArray[np.int64]
+Leaves = list[tuple[int, Integers, Integers | None]]  # of each depth: keys, and rows if they are known
+NO_ROWS: Integers = np.empty(0, dtype=np.int64)
 
 
 class Grows(Protocol):
@@ -34,31 +38,45 @@ class Grows(Protocol):
     def fan_out(self) -> int: ...
     def event(self) -> Event: ...
     def splits(self, counts: Integers, *, depth: int, neighbours: Neighbours, source: Source) -> NDArray[np.bool_]: ...
+    def blind(self, most: int, *, depth: int, neighbours: Neighbours) -> bool: ...
 
 
-def grow(engine: Engine, tree: Tree, mechanism: Grows, *, neighbours: Neighbours, source: Source) -> Nodes:
+def grow(
+    engine: Engine, tree: Tree, mechanism: Grows, *, neighbours: Neighbours, source: Source, fine: int | None = None
+) -> Nodes:
     """The leaves of a tree whose nodes split as the mechanism decides.
 
     Besides the decisions, only public numbers end the growth: `tree.most_depth`, and `MOST_NODES`, which is compared
     with the number of nodes that the decisions made.
+
+    fine : a depth. Of a node there with fewer than `TWIGS` leaves below it, all in fewer than `TALL` levels, these are
+        cut off: heaps of equal rows are told from noise by their depth.
     """
     bits, children = tree.axes_per_split, np.arange(tree.fan_out)
     nodes = local = np.zeros(1, dtype=np.int64)  # keys in the tree, and in the table of the last pass
-    depth, table, left = 0, _Table(), SORTED_ROWS + 1
-    leaves: list[tuple[int, Integers, Integers | None]] = []
+    depth, table, left, most, told = 0, _Table(), max(SORTED_ROWS, 0) + 1, 0, True
+    leaves: Leaves = []
+    forks: tuple[int, Integers, Integers] | None = None  # the depth `fine`, the nodes that split there, and their rows
     while len(nodes) and depth < tree.deepest:
         if depth > table.bottom:
-            table, local = _count(engine, tree, nodes, depth, left), np.arange(len(nodes))
+            blind = forks is not None and mechanism.blind(most, depth=depth, neighbours=neighbours)
+            told = told and not blind
+            table = _count(engine, tree, nodes, depth, left) if told and left else _Table(NO_ROWS, bottom=tree.deepest)
+            local = np.arange(len(nodes))
         counts = table.rows(local, shift=(table.bottom - depth) * bits)
         split = mechanism.splits(counts, depth=depth, neighbours=neighbours, source=source)
-        leaves.append((depth, nodes[~split], counts[~split]))
-        nodes, local, left = nodes[split], local[split], int(counts[split].sum())
+        leaves.append((depth, nodes[~split], counts[~split] if told else None))
+        nodes, local, counts = nodes[split], local[split], counts[split]
+        left, most = int(counts.sum()), int(counts.max(initial=0))
+        forks = (depth, nodes, counts) if depth == fine else forks
         if len(nodes) * tree.fan_out > MOST_NODES:
             break
         nodes, local = (((each << bits)[:, None] + children).ravel() for each in (nodes, local))
         depth += 1
-    known = table.rows(local, shift=(table.bottom - depth) * bits) if depth <= table.bottom else None
+    known = table.rows(local, shift=(table.bottom - depth) * bits) if told and depth <= table.bottom else None
     leaves.append((depth, nodes, known if len(nodes) else nodes))
+    if forks is not None:
+        leaves = _without_twigs(tree, leaves, forks)
     depths = np.concatenate([np.full(len(keys), depth, dtype=np.int64) for depth, keys, _ in leaves])
     keys = np.concatenate([keys for _, keys, _ in leaves])
     found, order = [rows for _, _, rows in leaves if rows is not None], tree.order(depths, keys)
@@ -66,6 +84,24 @@ def grow(engine: Engine, tree: Tree, mechanism: Grows, *, neighbours: Neighbours
     if len(found) == len(leaves):
         engine.remember(tree, grown, np.concatenate(found)[order])
     return grown
+
+
+def _without_twigs(tree: Tree, leaves: Leaves, forks: tuple[int, Integers, Integers]) -> Leaves:
+    """The leaves of a tree whose forks at their depth are leaves, where few grow below them."""
+    depth, nodes, rows = forks
+    deeper = [each for each in leaves if each[0] > depth]
+    which = [np.searchsorted(nodes, keys >> (at - depth) * tree.axes_per_split) for at, keys, _ in deeper]
+    below, lowest = np.zeros_like(rows), np.zeros_like(rows)
+    for (at, _, _), own in zip(deeper, which, strict=True):
+        below += np.bincount(own, minlength=len(nodes))
+        lowest[own] = at - depth
+    cut = (below > 0) & (below < TWIGS) & (lowest < TALL)
+    kept = [each for each in leaves if each[0] <= depth] + [(depth, nodes[cut], rows[cut])]
+    for (at, keys, counts), own in zip(deeper, which, strict=True):
+        left = ~cut[own]
+        if left.any():
+            kept.append((at, keys[left], None if counts is None else counts[left]))
+    return kept
 
 
 class _Table(Sealed):

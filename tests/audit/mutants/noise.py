@@ -313,6 +313,24 @@ MUTANTS = (
         killer=TREE + "test_decisions_are_those_of_the_noise_that_was_drawn[3000]",
     ),
     mutant(
+        "tree-blind-too-soon",
+        "nodes of a tree whose rows may still decide are taken for empty ones",
+        "noise.tree:PrivTree.blind",
+        {"== -units.bias": "<= 0"},
+        killer=TREE + "test_nodes_are_blind_where_they_and_all_below_are_as_high_as_empty_ones_at_their_lowest"
+        "[epsilon1-add-remove-300]",
+    ),
+    mutant(
+        "tree-rows-not-counted",
+        "leaves whose rows were not passed over, since they decide nothing, are published as empty ones",
+        "private.trees:grow",
+        {
+            "counts[~split] if told else None": "counts[~split]",
+            "if told and depth <= table.bottom": "if depth <= table.bottom",
+        },
+        killer="unit/private/test_tree.py::test_leaves_below_forks_with_few_of_them_are_cut_off[even-64-400-2-1]",
+    ),
+    mutant(
         "tree-bias-of-the-paper",
         "the bias of a level is that of the paper: an empty node splits twice as often, and a whole leaf tells more",
         "noise.tree:units_of",

@@ -6,6 +6,8 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from sklearn.cluster import KMeans as Plain
 
@@ -232,6 +234,26 @@ def test_boxes_are_no_smaller_than_a_thousandth_of_a_centres_rows(monkeypatch):
         leaves[parts] = found.certificate.parameters["leaves"]
     assert 2 * 1000 < leaves[1000] < 8 * 2 * 1000  # each split makes four
     assert leaves[100] < leaves[1000] / 4 < leaves[10**9] / 8
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_of_very_many_rows_no_box_that_noise_alone_has_cut_goes_beyond_the_levels_of_one_pass(d, monkeypatch, tmp_path):
+    """The same release from a file that is read once; boxes that hold rows stay divided."""
+    rows = np.concatenate([public_rng(1).uniform(-1, 1, (15_000, d)), np.full((15_000, d), 0.3)])
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({f"x{i}": column for i, column in enumerate(rows.T)}), path)
+    kept = {"algorithm_params": {"keep_synopsis": True}, "algorithm": "auto", "random_state": 1}
+    found = {}
+    for many in (10**9, 10**4):
+        monkeypatch.setattr("covey.algorithms.auto.low.MANY", many)
+        monkeypatch.setattr("covey.algorithms.auto.low.FINE", {1: 8, 2: 5})
+        of_file, release = (fit(each, k=2, epsilon=5.0, bounds=(-1, 1), **kept) for each in (path, rows))
+        assert of_file.coreset == release.coreset
+        found[many] = np.array(release.coreset.cells).max(axis=1)
+    width = 2 / (2**8 if d == 1 else 2**5)
+    small = [int((each < 0.9 * width).sum()) for each in found.values()]
+    assert found[10**4].min() < width / 1000  # about the heap
+    assert 0 < small[1] < small[0]
 
 
 # --- accuracy: guards against a broken piece, far from the measured values --------------------------------------------

@@ -88,7 +88,7 @@ def test_in_many_columns_auto_counts_all_rows_of_zones(in_six_columns, delta):
         assert centres[order] == pytest.approx(expected, abs=0.1)
         truth = np.array(ROWS[:2] if k == 2 else [sum(ROWS[:2])])
         assert np.array(release.sizes)[order] == pytest.approx(truth, rel=0.25)
-        low, high = release.size_intervals[order].T
+        low, high = release.joint_size_intervals[order].T
         assert ((low < truth) & (truth < high)).all()
 
 

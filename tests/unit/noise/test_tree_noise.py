@@ -156,6 +156,17 @@ def test_noise_is_drawn_again_exactly_where_it_would_not_have_split_the_parent()
     assert {call.rate for call in calls} == {Fraction(1, units.noise)}
 
 
+class _Limited(SeededSource):
+    """That gives out after far more requests than a level needs: nodes that never have their noise end there."""
+
+    left = 10_000
+
+    def words(self, count, dtype):
+        self.left -= 1
+        assert self.left, "noise is drawn again for ever"
+        return super().words(count, dtype)
+
+
 @pytest.mark.parametrize("nodes", [1, AT_ONCE // 2, AT_ONCE, AT_ONCE + 1])
 def test_each_node_has_tries_of_its_own(nodes):
     """As many at a time as memory wants, and one for each node at least."""
@@ -172,7 +183,7 @@ def test_decisions_are_those_of_the_noise_that_was_drawn(nodes):
     tree, counts = PrivTree(Fraction(1), 4), np.arange(nodes) % 7
     units = tree.units(ADD)
     with record_calls() as calls:
-        split = tree.splits(counts, depth=1, neighbours=ADD, source=SeededSource(nodes))
+        split = tree.splits(counts, depth=1, neighbours=ADD, source=_Limited(nodes))
     heights = above(counts, depth=1, units=units).tolist()
     left, expected = list(range(nodes)), [False] * nodes
     for call in calls:
@@ -186,6 +197,22 @@ def test_decisions_are_those_of_the_noise_that_was_drawn(nodes):
         left = again
     assert not left
     assert split.tolist() == expected
+
+
+@pytest.mark.parametrize("theta", [-40, 0, 1, 300])
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(30)])
+def test_nodes_are_blind_where_they_and_all_below_are_as_high_as_empty_ones_at_their_lowest(theta, relation, epsilon):
+    tree = PrivTree(epsilon, 4, theta=theta)
+    units = tree.units(relation)
+    for depth in (0, 1, 2, 10):
+        for most in (0, 1, 5, 100, 299, 300, 301, 1000, 10**6):
+            counts = np.arange(min(most, 400) + 1)
+            counts[-1] = most
+            heights = [above(counts - theta, depth=depth + more, units=units) for more in (0, 1, 20)]
+            same = all((each == -units.bias).all() for each in heights)
+            assert tree.blind(most, depth=depth, neighbours=relation) == same
+    assert tree.blind(0, depth=10**4, neighbours=relation)
 
 
 def test_a_callers_decimal_context_changes_nothing():

@@ -117,9 +117,9 @@ class Passes(StreamEngine):
         return super().list_by_key(query)
 
 
-def grown(rows, tree, mechanism, *, neighbours=ADD, seed=0, engine=None):
+def grown(rows, tree, mechanism, *, neighbours=ADD, seed=0, engine=None, fine=None):
     engine = engine or MemoryEngine(ArrayTable(np.asarray(rows, dtype=np.float64)), tree.domain)
-    return trees.grow(engine, tree, mechanism, neighbours=neighbours, source=SeededSource(seed))
+    return trees.grow(engine, tree, mechanism, neighbours=neighbours, source=SeededSource(seed), fine=fine)
 
 
 # --- the tree ---------------------------------------------------------------------------------------------------------
@@ -455,3 +455,76 @@ def test_totals_by_key_are_those_of_all_rows_however_they_are_sorted(monkeypatch
         assert found[0].tolist() == keys.tolist()
         assert found[1].tolist() == counts.tolist()
         assert engine.sorted_keys(query).tolist() == np.repeat(keys, counts).tolist()
+
+
+# --- what grows by noise alone is cut off -----------------------------------------------------------------------------
+
+
+def plain_twigs_cut(
+    leaves: list[tuple[int, int]], bits: int, fine: int, least: int, tall: int
+) -> list[tuple[int, int]]:
+    """Nodes of a depth in place of the leaves below, where these are fewer than `least` and none is `tall` below."""
+    of_fork: dict[int, list[tuple[int, int]]] = {}
+    for depth, key in leaves:
+        if depth > fine:
+            of_fork.setdefault(key >> (depth - fine) * bits, []).append((depth, key))
+    kept = [leaf for leaf in leaves if leaf[0] <= fine]
+    for fork, below in of_fork.items():
+        whole = len(below) >= least or max(depth for depth, _ in below) - fine >= tall
+        kept += below if whole else [(fine, fork)]
+    return kept
+
+
+EVEN = np.random.default_rng(4).uniform(-1, 1, (3000, 2))
+PILED = np.concatenate([np.full((3000, 2), 0.3), EVEN, np.full((5, 2), -0.7)])
+
+
+@pytest.mark.parametrize("least", [1, 5, 20, 10**6])
+@pytest.mark.parametrize("fine", [0, 2, 4, 30])
+@pytest.mark.parametrize("theta", [0, 60, 400])
+@pytest.mark.parametrize("size", [2**6, 2**10, None])
+@pytest.mark.parametrize("rows", [EVEN, PILED], ids=["even", "piled"])
+def test_leaves_below_forks_with_few_of_them_are_cut_off(rows, least, fine, theta, size, monkeypatch):
+    """The same tree with and without the counts of nodes that decide nothing; what is counted is true."""
+    tall = 62 if least == 10**6 else 6
+    monkeypatch.setattr(trees, "TWIGS", least)
+    monkeypatch.setattr(trees, "TALL", tall)
+    tree, mechanism = Tree(box(2), axes_per_split=2), PrivTree(ONE, 4, theta=theta)
+    for seed in range(3):
+        whole = pairs(grown(rows, tree, mechanism, seed=seed))
+        engine = Passes(rows, tree.domain, nodes_at_once=size)
+        leaves = grown(rows, tree, mechanism, engine=engine, seed=seed, fine=fine)
+        assert sorted(pairs(leaves)) == sorted(plain_twigs_cut(whole, 2, fine, least, tall))
+        query = TreeLeaves(tree, leaves)
+        assert engine.total(query).tolist() == MemoryEngine(ArrayTable(rows), tree.domain).total(query).tolist()
+
+
+def test_nodes_that_decide_nothing_need_no_pass():
+    """Below 1/4 of the domain all boxes have fewer rows than the threshold: what grows there is noise."""
+    rows = np.random.default_rng(5).uniform(-1, 1, (8000, 2))
+    tree, mechanism = Tree(box(2), axes_per_split=2), PrivTree(ONE, 4, theta=1000)
+    passes, deeper = [], 0
+    for seed in range(20):
+        engine = Passes(rows, tree.domain, nodes_at_once=2**4)
+        whole = grown(rows, tree, mechanism, engine=engine, seed=seed)
+        deeper += whole.depths.max() > 2
+        engine = Passes(rows, tree.domain, nodes_at_once=2**4)
+        leaves = TreeLeaves(tree, grown(rows, tree, mechanism, engine=engine, seed=seed, fine=2))
+        assert leaves.leaves.depths.max() == 2
+        engine.total(leaves)
+        passes.append(engine.passes)
+    assert deeper > 5
+    assert set(passes) == {1}
+
+
+def test_nodes_without_rows_need_no_pass():
+    rows, tree = np.full((1000, 1), 0.3), Tree(box(1))
+    engine = Passes(rows, tree.domain, nodes_at_once=2**3)
+    mechanism = PrivTree(ONE, 2, theta=-30)  # so that empty nodes split for a while
+    leaves = grown(rows[:0], tree, mechanism, engine=Passes(rows[:0], tree.domain, nodes_at_once=2**3))
+    empty = Passes(rows[:0], tree.domain, nodes_at_once=2**3)
+    assert pairs(grown(rows[:0], tree, mechanism, engine=empty)) == pairs(leaves)
+    assert leaves.depths.max() > 4
+    assert empty.passes == 1
+    grown(rows, tree, mechanism, engine=engine)
+    assert engine.passes > 3

@@ -28,6 +28,8 @@ from covey.queries.tree import Tree, TreeLeaves
 TREE_SHARE, COUNT_SHARE = 35, 65  # of epsilon
 HEAD_START = {1: 1.5, 2: 1.5, 3: 1.0, 4: 1.0}  # by dimension: how many levels' bias every node is spared, at most
 ROWS_SPARED = 1 / 8  # of the rows for each centre: where they are few, empty boxes would split with the others
+MANY = 2**22  # rows, that take long to pass over: boxes that noise alone has cut below what one pass counts are cut off
+FINE = {1: 22, 2: 11}  # levels of these, by dimension
 PARTS = 1000  # of a centre's rows: where noise would allow smaller boxes, they would only add noise, and take time
 STRICTNESS = 0.65
 
@@ -144,7 +146,8 @@ def _tree(curator: Curator, tree: Tree, epsilon: Fraction, *, size: int, k: int)
     theta = round(max(size / (PARTS * k) - paid, -spared))
     splits = PrivTree(epsilon, tree.fan_out, theta=theta)
     curator.reserve(Plan((splits.event(),)))
-    return TreeLeaves(tree, curator.grow(tree, splits))
+    fine = FINE.get(curator.domain.dimension) if theta > 0 and size >= MANY else None
+    return TreeLeaves(tree, curator.grow(tree, splits, fine=fine))
 
 
 def _counted(curator: Curator, leaves: TreeLeaves, epsilon: Fraction) -> Leaves:

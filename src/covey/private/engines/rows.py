@@ -35,7 +35,7 @@ from covey.queries.zoned import ByPersonsZone
 CHUNK_VALUES = 2**15  # coordinates of a chunk: a quarter of a megabyte as float64, so that a pass stays in the cache
 MOST_CHUNK_ROWS = 2**16  # sums of a chunk stay far below 2^53
 BLOCK_VALUES = 2**27  # coordinates of the rows of blocks that are clustered at a time: half a GiB
-SHORT = 2**20  # nodes of a tree that are quick to count
+SHORT = 2**22  # nodes of a tree that are quick to count
 SOME = 2**20  # of many rows that are looked at, about, to see whether these nodes will do
 MANY = 4  # of them in a node: of all of the rows, many more, so that it splits
 WAITING = 2**22  # keys with their counts that wait to be merged
