@@ -72,3 +72,29 @@ def test_of_people_the_rows_are_those_that_count():
 def test_the_studio_shows_no_number_of_rows_below_none():
     program = f"import('{WORDS.as_uri()}').then((m) => console.log(m.between(-16680.9, [-64000, 30879.2])))"
     assert node(program) == "0 (0 to 30,880)"
+
+
+def words(call: str) -> str:
+    return node(f"import('{WORDS.as_uri()}').then((m) => console.log({call}))")
+
+
+@pytest.mark.parametrize(
+    ("size", "interval", "off", "grade"),
+    [
+        (400, (380, 420), 20, "null"),
+        (5, (-15, 25), 20, "red"),
+        (-16_680.9, (-20_000, 3319.1), 3319.1, "red"),  # told as 0, however far below the noise took it
+    ],
+)
+def test_the_studio_says_how_far_off_a_size_is_as_it_is_told(size, interval, off, grade):
+    given = f"{size}, {json.dumps(interval)}"
+    assert float(words(f"m.off({given})")) == off
+    assert words(f"String(m.grade(m.doubt({given})))") == grade
+
+
+def test_the_studio_says_where_noise_leaves_every_share_outside_open():
+    share = {"share": 0.5, "low": 0.0, "high": 1.0, "whose": "rows"}
+    assert "is not known: noise leaves all open" in words(f"m.outsideWords({json.dumps(share)})")
+    share |= {"share": 0.123, "high": 0.3, "whose": "rows that zones kept"}
+    told = words(f"m.outsideWords({json.dumps(share)})")
+    assert told.startswith("About 12.3% of the rows that zones kept (under 0.1% to 30%) lie outside the bounds")

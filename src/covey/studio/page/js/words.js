@@ -31,8 +31,19 @@ const most = (value) => upward.format(Number(value.toPrecision(10)));
 
 export const percent = (share, { up = true } = {}) => (share < 0.001 ? "under 0.1%" : `${(up ? most : fine.format)(100 * share)}%`);
 
-/** By what part of itself a size may be off: half of its interval. */
-export const doubt = (size, interval) => (interval ? (interval[1] - interval[0]) / 2 / Math.max(Math.abs(size), 1) : 0);
+/** By how many rows a size may be off, as it is told: one below 0 is told as 0, and reaches as far up as 0 would. */
+export const off = (size, interval) => interval[1] - Math.max(0, size);
+
+/** By what part of itself a size may be off; of one that is told as 0, by any. */
+export const doubt = (size, interval) => (interval ? off(size, interval) / Math.max(size, 1) : 0);
+
+/** What share of the rows lies outside the bounds: where noise leaves every share possible, that it is not known. */
+export function outsideWords({ share, low, high, whose }) {
+  if (low <= 0 && high >= 1) return `What share of the ${whose} lies outside the bounds or lacks a number is not known: noise leaves all open`;
+  const told = (value) => percent(value, { up: false });
+  const ends = outward(Math.max(0, low), high).map(told).join(" to ");
+  return `About ${told(share)} of the ${whose} (${ends}) lie outside the bounds or lack a number`;
+}
 
 /** The class of a number that may be off by a part of itself: amber above a tenth, red above a half. */
 export const grade = (part) => (part > 0.5 ? "red" : part > 0.1 ? "amber" : null);

@@ -1,7 +1,7 @@
 // Everything in words beside the map: what the level means, how far off it may be, where the centres are.
 import { byId, h, terms } from "../dom.js";
 import { levelsOf, statedOf } from "../store.js";
-import { amount, axes, between, cellSize, count, doubt, grade, metres, outward, percent, reach } from "../words.js";
+import { amount, axes, between, cellSize, count, doubt, grade, metres, off, outsideWords, outward, percent, reach } from "../words.js";
 
 export function tell(state, store) {
   const { current, places, server } = state;
@@ -37,14 +37,12 @@ export const ofPeople = (person) => person && `Sizes count rows: at most ${perso
 function showEdge(outside) {
   byId("edge-card").hidden = !outside;
   if (!outside) return;
-  const share = (value) => percent(value, { up: false });
-  const [low, high] = outward(Math.max(0, outside.low), outside.high).map(share);
-  byId("edge-words").textContent = `About ${share(outside.share)} of the ${outside.whose} (${low} to ${high}) lie outside the bounds or lack a number. Those outside were moved to the edge, which is hatched: boxes and centres there are not where people are. Wider bounds would show them.`;
+  byId("edge-words").textContent = `${outsideWords(outside)}. Those outside were moved to the edge, which is hatched: boxes and centres there are not where people are. Wider bounds would show them.`;
 }
 
-/** "± 40 to 350 rows", half of the narrowest and of the widest interval, and the worst part of a size. */
+/** "± 40 to 350 rows", of the narrowest and of the widest interval, and the worst part of a size. */
 function sizesOff({ errors, sizes }) {
-  const halves = errors.sizes.map(([low, high]) => Math.ceil((high - low) / 2));
+  const halves = errors.sizes.map((interval, i) => Math.ceil(off(sizes[i], interval)));
   const [least, most] = [Math.min(...halves), Math.max(...halves)].map(amount);
   const worst = Math.max(...sizes.map((size, i) => doubt(size, errors.sizes[i])));
   return h("span", { className: grade(worst) }, `± ${least === most ? least : `${least} to ${most}`} rows`, h("small", {}, `at worst ${worst > 5 ? "over 500%" : percent(worst)} of a size`));

@@ -1,7 +1,7 @@
 // Publish: a last word about what will be written, then the files and the certificate.
 import { api } from "../api.js";
 import { byId, h, terms, wordsOf } from "../dom.js";
-import { amount, doubt, grade, percent } from "../words.js";
+import { amount, doubt, grade, outsideWords } from "../words.js";
 import { ofPeople } from "./facts.js";
 
 const KINDS = { page: "a page to send", release: "for programs", geojson: "for maps" };
@@ -76,7 +76,7 @@ function warnings({ errors, sizes, outside, numbers }, { person }) {
     noise && ["red", `May be only noise: centre ${noise}.`],
     red && ["red", `Size off by more than half of itself: centre ${red}.`],
     amber && ["amber", `Size off by more than a tenth of itself: centre ${amber}.`],
-    outside && ["amber", `About ${percent(outside.share, { up: false })} of the rows lie outside the bounds, and were moved to the edge, or lack a number.`],
+    outside && ["amber", `${outsideWords(outside)}. Those outside were moved to the edge.`],
     person && ["", ofPeople(person)],
   ].filter(Boolean);
   return lines.length ? [h("ul", { className: "points", id: "publish-warnings" }, ...lines.map(([kind, words]) => h("li", { className: kind }, words)))] : [];
