@@ -232,6 +232,8 @@ def constraint_words(release: Release) -> list[str]:
     costs = limits.get("costs")
     base = costs.get("found") if isinstance(costs, dict) else None
     whole = base[0] if isinstance(base, list) and base and _is_cost(base[0]) and base[0] > 0 else None
+    if isinstance(base, list) and None in base and release.errors is not None:  # noise hides what they cost
+        whole = math.nan
     for name, words in (
         ("fixed alone", "The given places alone"),
         ("anywhere", f"{counted(len(release.centres), 'centre')} anywhere"),
@@ -254,7 +256,7 @@ def _is_cost(value: object) -> bool:
 def _costs_more(cost: float, ends: Sequence[float] | None, whole: float | None, *, guess: bool) -> str:
     """By how much other centres cost more, or less, with its error. guess : tell it where no error is known.
 
-    whole : what these cost, for a share of it; without it, the number as it is measured.
+    whole : what these cost, for a share of it; nan where noise hides it; without it, the number as it is measured.
     """
 
     def part(value: float) -> str:
@@ -266,6 +268,8 @@ def _costs_more(cost: float, ends: Sequence[float] | None, whole: float | None, 
         return f"{words} (error unknown)" if guess else "cannot be compared with these: noise hides their costs"
     if ends[0] <= 0 <= ends[1]:
         return "cannot be told apart from these by their cost"
+    if whole is not None and math.isnan(whole):
+        return f"would cost {'more' if cost > 0 else 'less'}, by what share cannot be told: noise hides what these cost"
     low, high = sorted(map(abs, ends))
     return f"{words} ({part(low)} to {part(high)}; {often(LEVEL)})"
 

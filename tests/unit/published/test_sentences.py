@@ -122,6 +122,12 @@ def test_limits_are_told_with_what_they_cost(release):
         "The given places alone would cost 25% more (20% to 30%; 9 times in 10).",
         "2 centres anywhere would cost 5% less (4% to 6%; 9 times in 10).",
     ]
+    hidden = constraint_words(limited(release, fixed=1, costs={"found": [0.07, None, None]}, more_than_found=more))
+    why = "by what share cannot be told: noise hides what these cost."
+    assert hidden[1:] == [
+        f"The given places alone would cost more, {why}",
+        f"2 centres anywhere would cost less, {why}",
+    ]
     large = constraint_words(limited(release, fixed=1, costs={"found": [20.0, 19.0, 21.0]}, more_than_found=more))
     assert large[1] == "The given places alone would cost 250% more (200% to 300%; 9 times in 10)."
     close = {"fixed alone": [30.2, 29.6, 30.8]}
