@@ -8,6 +8,7 @@ from typing import Any
 from covey.errors import ParameterError
 from covey.geo.geojson import Region
 from covey.post.distances import Objective
+from covey.published.coreset.answers import hidden
 from covey.published.coreset.coreset import Coreset
 from covey.studio.data import Opened
 
@@ -48,14 +49,15 @@ def compare_sites(
         inside = 0 if region is None else int(region.contains(data.flat(sites)).sum())
         answers[name] = {"cost": row.cost, "low": row.low, "high": row.high, "why": row.why, "tied": row.tied}
         answers[name] |= {"per_row": row.cost / total, "inside_forbidden": inside}
-        if data.geographic and row.way is not None:
+        if data.geographic and row.way is not None and not hidden(row.way_why):
             ends = zip(("mean_km", "km_low", "km_high"), (row.way, row.way_low, row.way_high), strict=True)
             answers[name] |= {key: None if end is None else end / 1000 for key, end in ends}
     allowed = [name for name, answer in answers.items() if not answer["inside_forbidden"]]
     best = min(allowed, key=lambda name: answers[name]["cost"], default=None)
     for answer in answers.values():
         lowest = None if best is None else answers[best]["cost"]
-        answer["against_best"] = answer["cost"] / lowest if lowest is not None and lowest > 0 else None
+        share = best is not None and not any(hidden(each["why"]) for each in (answer, answers[best]))
+        answer["against_best"] = answer["cost"] / lowest if share and lowest is not None and lowest > 0 else None
     what = "squared distance" if objective == "k-means" else "distance"
     return {"sets": answers, "best": best, "note": NOTE.format(what=what)}
 

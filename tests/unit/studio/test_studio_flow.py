@@ -285,6 +285,14 @@ def test_alternatives_agree_with_the_coreset(seeded):
     assert 0.5 < answer["sets"]["three"]["mean_km"] < 1.5, "people live about 1 km around their middle"
 
 
+def test_what_noise_hides_of_alternatives_is_neither_a_distance_nor_a_share(seeded):
+    sets = {"one": [[-74.0, 40.8]], "many": [[-74.09 + 0.01 * i, 40.71 + 0.01 * i] for i in range(18)]}
+    answer = seeded.post("api/alternatives", {"level": 0, "objective": "k-median", "sets": sets}).json()["sets"]
+    assert answer["many"]["why"] is not None
+    assert "mean_km" not in answer["many"]
+    assert [each["against_best"] for each in answer.values()] == [None, None]
+
+
 def test_a_site_in_a_forbidden_region_counts_and_cannot_be_best(looked):
     sets = {"near": [[-74.05, 40.75]], "far": [[-73.92, 40.88]]}
     body = {"level": 3, "sets": sets, "forbidden": HOME}

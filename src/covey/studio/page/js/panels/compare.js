@@ -128,11 +128,11 @@ export function startCompare(store) {
 
   function showResult(answer) {
     const rows = sets().map((set, index) => ({ ...set, index, ...answer.sets[set.name] })).filter(({ cost }) => cost !== undefined);
-    const byMap = rows.every(({ mean_km: km }) => typeof km === "number");
-    const length = ({ mean_km: km, cost }) => (byMap ? km : cost);
+    const byMap = rows.some(({ mean_km: km }) => typeof km === "number"); // noise may hide that of some
+    const length = ({ mean_km: km, cost }) => (byMap ? km ?? 0 : cost);
     const most = Math.max(...rows.map(length));
     const range = ({ km_low: low, km_high: high }) => (typeof low === "number" ? ` (${outward(low, high).map(metres).join(" to ")})` : " (how far off is not known)");
-    const distance = (row) => (typeof row.mean_km === "number" ? `${metres(row.mean_km)}${range(row)}` : amount(row.per_row));
+    const distance = (row) => (typeof row.mean_km === "number" ? `${metres(row.mean_km)}${range(row)}` : !byMap && told(row) ? amount(row.per_row) : "cannot be told");
     const told = ({ low, why }) => typeof low === "number" || !why;
     const interval = (row) => (told(row) ? `${amount(row.cost)}${typeof row.low === "number" ? ` (${outward(row.low, row.high).map(amount).join(" to ")})` : ""}` : "cannot be told");
     const bar = (row) => {
