@@ -32,19 +32,23 @@ class Curves:
 def drawn(choice: Choice) -> dict[str, Any]:
     """A choice as the page draws it: costs with their intervals in parts of what the fewest clusters cost.
 
-    A cost that noise hides, and one that cannot be told from 0, are no places on a curve: `costs` has none then.
+    A cost that noise hides is null. Where that of the fewest is, or is not above 0, there are none: of it others are no
+    parts.
     """
-    known = {k: each.cost for k, each in choice.costs.items() if math.isfinite(each.cost)}
-    whole = next(iter(known.values()), 0.0)
-    told = {k: (cost, choice.ends(k)) for k, cost in known.items()} if whole > 0 else {}
+    known = {k: each.cost for k, each in choice.costs.items() if math.isfinite(each.cost) and not choice.hides(k)}
+    whole = known.get(min(choice.costs, default=0), 0.0)
     return {
         "k": choice.k,
         "likeliest": choice.likeliest,
         "low": choice.low,
         "high": choice.high,
         "words": choice.words,
-        "costs": [
-            [k, max(cost, 0.0) / whole, *((None, None) if ends is None else (max(end, 0.0) / whole for end in ends))]
-            for k, (cost, ends) in told.items()
-        ],
+        "costs": [_point(choice, k, known.get(k), whole) for k in choice.costs] if whole > 0 else [],
     }
+
+
+def _point(choice: Choice, k: int, cost: float | None, whole: float) -> list[float | None]:
+    if cost is None:
+        return [k, None, None, None]
+    ends = choice.ends(k)
+    return [k, max(cost, 0.0) / whole, *((None, None) if ends is None else (max(end, 0.0) / whole for end in ends))]

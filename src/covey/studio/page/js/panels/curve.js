@@ -16,7 +16,8 @@ function s(tag, attributes, ...children) {
 export function drawn({ costs, k, low, high, words }, shown) {
   const numbers = costs.map(([each]) => each);
   const [first, last] = [numbers[0], numbers.at(-1)];
-  const top = Math.max(...costs.map(([, cost, , most]) => most ?? cost)); // at least 1: what the first costs
+  const told = costs.filter(([, cost]) => cost !== null); // noise hides the others
+  const top = Math.max(...told.map(([, cost, , most]) => most ?? cost)); // at least 1: what the first costs
   const x = (each) => SIZE.left + ((SIZE.width - SIZE.left - SIZE.right) * (each - first + 0.5)) / (last - first + 1);
   const y = (cost) => SIZE.top + (SIZE.height - SIZE.top - SIZE.bottom) * (1 - cost / top);
   const half = (x(first + 1) - x(first)) / 2;
@@ -27,10 +28,14 @@ export function drawn({ costs, k, low, high, words }, shown) {
     parts.push(s("line", { class: "curve-grid", x1: SIZE.left, x2: SIZE.width - SIZE.right, y1: height, y2: height }));
     parts.push(s("text", { class: "curve-label", x: SIZE.left - 6, y: height + 4, "text-anchor": "end" }, `${100 * share}%`));
   }
-  parts.push(s("polyline", { class: "curve-line", points: costs.map(([each, cost]) => `${x(each)},${y(cost)}`).join(" ") }));
+  told.slice(1).forEach(([each, cost], i) => {
+    const [before, its] = told[i];
+    if (each === before + 1) parts.push(s("line", { class: "curve-line", x1: x(before), x2: x(each), y1: y(its), y2: y(cost) }));
+  });
   for (const [each, cost, least, most] of costs) {
+    if (cost === null) parts.push(s("line", { class: "curve-hidden", x1: x(each), x2: x(each), y1: y(0), y2: y(top) }));
     if (least !== null) parts.push(s("line", { class: "curve-whisker", x1: x(each), x2: x(each), y1: y(least), y2: y(most) }));
-    parts.push(s("circle", { class: each === shown ? "curve-dot shown" : "curve-dot", cx: x(each), cy: y(cost), r: each === shown ? 5 : 3 }));
+    if (cost !== null) parts.push(s("circle", { class: each === shown ? "curve-dot shown" : "curve-dot", cx: x(each), cy: y(cost), r: each === shown ? 5 : 3 }));
     const free = k === null || Math.abs(each - k) > 1;
     if (each === k || ((each - first) % 3 === 0 && free)) parts.push(s("text", { class: each === k ? "curve-label best" : "curve-label", x: x(each), y: SIZE.height - 8, "text-anchor": "middle" }, String(each)));
   }
@@ -44,7 +49,7 @@ export function startCurve(store) {
   const details = h("details", { className: "fine", id: "curve-details" },
     h("summary", {}, "How many clusters are there?"),
     h("div", { className: "items" }, words, picture, h("div", { className: "buttons" }, take),
-      h("p", { className: "hint" }, "What each number of centres costs, in parts of what 2 cost, with what holds 9 times in 10 where that is known. From the noisy boxes alone: free.")));
+      h("p", { className: "hint" }, "What each number of centres costs, in parts of what 2 cost, with what holds 9 times in 10 where that is known; a dotted line where noise hides it. From the noisy boxes alone: free.")));
   byId("curve-slot").replaceChildren(details);
   let latest = 0;
 
