@@ -64,6 +64,20 @@ def test_intervals_of_shares_hold_the_truth_as_often_as_they_say(truth, level):
         assert ((found[..., 2] - found[..., 1]).max(axis=1) > 0.5).mean() > 0.97
 
 
+@pytest.mark.parametrize("scale", [0.2, 0.3, 0.5, 1.0, 2.0])
+@pytest.mark.parametrize("cells", [1, 3, 20])
+def test_noise_of_less_than_a_row_leaves_no_interval_more_often_than_said(scale, cells):
+    rng, p = np.random.default_rng(1), np.exp(-1 / scale)
+    exact = np.arange(cells) * 50.0 + 100
+    noise = rng.geometric(1 - p, (4000, cells)) - rng.geometric(1 - p, (4000, cells))
+    lines = Counts(exact + noise, scale)
+    total, share = exact.sum(), exact / exact.sum()
+    _, low, high = lines.sizes().T
+    assert ((low <= total) & (total <= high)).mean() > 0.88
+    _, low, high = np.moveaxis(lines.shares(), 2, 0)
+    assert ((low <= share) & (share <= high)).mean(axis=0).min() > 0.88
+
+
 @pytest.mark.parametrize("level", [0.9, 0.99])
 def test_intervals_of_medians_hold_the_truth_and_are_not_idle(level):
     exact = np.array([0, 5, 20, 80, 200, 150, 60, 30, 10, 0], dtype=np.float64)

@@ -6,6 +6,7 @@ hold with the stated probability over the noise; that rows are a sample of somet
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,7 +51,7 @@ class Counts:
         own, rest = (1 - guess) ** 2, (cells - 1) * guess**2
         draws = (own + rest) ** 2 / (own**2 + rest**2 / (cells - 1)) * self.times
         far = np.maximum(deviations(level, draws), deviations(level, np.array(float(self.times))))
-        variance = laplace_variance(self.scale) * self.times * far**2
+        variance = (np.sqrt(laplace_variance(self.scale) * self.times) * far + self._step(cells, level)) ** 2
         square = total**2 - variance * cells
         with np.errstate(all="ignore"):
             low = _root(np.minimum(counts, total), total, variance, square, -1.0)
@@ -81,7 +82,13 @@ class Counts:
     def _half(self, squares: Floats, fourths: Floats, level: float) -> float:
         """Half of the interval of a sum of counts with weights, by the sums of their squares and fourth powers."""
         draws = squares**2 / fourths * self.times
-        return float(deviations(level, draws) * np.sqrt(laplace_variance(self.scale) * self.times * squares))
+        half = deviations(level, draws) * np.sqrt(laplace_variance(self.scale) * self.times * squares)
+        return float(half) + self._step(self.numbers.shape[1], level)
+
+    def _step(self, cells: int, level: float) -> float:
+        """Half a row, by which noise in whole rows may exceed what a smooth law says; 0 where there hardly is noise."""
+        p = math.exp(-1 / self.scale)
+        return 0.5 if ((1 - p) / (1 + p)) ** (cells * self.times) < level else 0.0
 
 
 def _root(counts: Floats, total: Floats, variance: Floats, square: Floats, sign: float) -> Floats:

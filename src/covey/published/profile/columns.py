@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from covey.checks import no_column, whole_number
 from covey.errors import ParameterError
@@ -147,8 +149,18 @@ def _of_numbers(name: str, low: float, high: float, bins: Any = USUAL_BINS) -> C
     edges = np.linspace(low, high, many + 1)
     if not (low < high and np.isfinite(edges).all() and np.all(np.diff(edges) > 0)):
         raise ParameterError("columns", f"the range of {name!r} must be two finite numbers, the lower one first")
-    cells = [f"{a:g} to {b:g}" for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
+    cells = [f"{a} to {b}" for a, b in pairwise(_told(edges))]
     return Column(name=name, source=name, kind=NUMBER, cells=[*cells, MISSING], edges=edges.tolist())
+
+
+def _told(edges: NDArray[np.float64]) -> list[str]:
+    """Edges in as few digits, but at least six, as leave each where it is but for a hundredth of a bin."""
+    wanted, least = edges.tolist(), float(np.diff(edges).min())
+    for digits in range(6, 17):
+        told = [f"{edge:.{digits}g}" for edge in wanted]
+        if all(abs(float(each) - edge) <= least / 100 for each, edge in zip(told, wanted, strict=True)):
+            return told
+    return [f"{edge:.17g}" for edge in wanted]
 
 
 def _is_number(value: Any) -> bool:

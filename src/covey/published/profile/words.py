@@ -10,11 +10,12 @@ import numpy as np
 
 from covey.published.profile.columns import CATEGORY, Column
 from covey.published.profile.profile import Finding, Profile
-from covey.text import paragraph, plain, show_table
+from covey.text import listing, paragraph, plain, show_table
 
 MOST_CELLS = 8  # of a column, that stand side by side in a table; of more, the largest are told
 SMALLEST = 1e-12  # bin that numbers are told by: of narrower ones, or of as wide ones, to six digits
 MOST_FINDINGS, OF_A_COLUMN = 4, 2
+NARROW = 0.02  # interval of a share: a narrower one is told with a digit more
 
 
 def sentences(profile: Profile) -> list[str]:
@@ -68,9 +69,11 @@ def in_bins(value: float, edges: Sequence[float]) -> str:
 
 
 def _percent(share: float, low: float, high: float) -> str:
-    """A share with half of its interval: 61% ± 4."""
-    half = 50 * (high - low)
-    return f"{100 * share:.0f}% ± {half:.0f}" if half >= 1 else f"{100 * share:.1f}% ± {half:.1f}"
+    """A share with the ends of its interval, rounded outward: 61% (57 to 65). A small one is not in their middle."""
+    digits = 0 if high - low >= NARROW else 1
+    step = 10**digits
+    least, most = math.floor(100 * step * low) / step, math.ceil(100 * step * high) / step
+    return f"{100 * share:.{digits}f}% ({least:.{digits}f} to {most:.{digits}f})"
 
 
 def show_profile(profile: Profile) -> None:
@@ -81,10 +84,8 @@ def show_profile(profile: Profile) -> None:
     for column in profile.columns:
         sys.stdout.write("\n")
         show_table(*_table(profile, column), right=range(1, len(column.cells) + 3))
-    sys.stdout.write(
-        f"\n{paragraph(' '.join([NOTE.format(scale=plain(profile.noise_scale, up=True)), *_found(profile)]))}\n\n"
-        f"{paragraph(profile.certificate.statement)}\n\n"
-    )
+    notes = [NOTE.format(scale=plain(profile.noise_scale, up=True)), *_ends(profile), *_found(profile)]
+    sys.stdout.write(f"\n{paragraph(' '.join(notes))}\n\n{paragraph(profile.certificate.statement)}\n\n")
 
 
 NOTE = (
@@ -92,6 +93,25 @@ NOTE = (
     "the noise (of scale {scale} on every count), and about the rows that were counted. What is said to stand out does "
     "so for all cells together, 9 times in 10."
 )
+
+
+ENDS = (
+    "Numbers beyond the range of {columns} were counted in its first or last cell: a median whose interval reaches an "
+    "end of the range may lie beyond it."
+)
+
+
+def _ends(profile: Profile) -> Iterator[str]:
+    """Of which columns a median may be beyond the range that it was looked for in."""
+    columns = []
+    for each in profile.columns:
+        if each.edges is not None:
+            medians = np.array([*profile.medians(each.name), profile.whole_median(each.name)])
+            told = np.append(~profile.cannot_tell(each.name), True)
+            at_end = (medians[:, 1] <= each.edges[0]) | (medians[:, 2] >= each.edges[-1])
+            columns += [each.name] if (at_end & told).any() else []
+    if columns:
+        yield ENDS.format(columns=listing(columns))
 
 
 FOUND = (
@@ -113,7 +133,7 @@ def _table(profile: Profile, column: Column) -> tuple[list[str], list[list[str]]
     lines = [*map(str, range(len(profile.centres))), "all"]
     shares = np.concatenate([counts.shares(), counts.whole.shares()])
     sizes = np.concatenate([counts.sizes(), counts.whole.sizes()])
-    rows = [f"{total:,.0f} ± {(high - low) / 2:,.0f}" for total, low, high in sizes]
+    rows = [f"{max(total, 0.0):,.0f} ± {math.ceil((high - low) / 2):,}" for total, low, high in sizes]
     head = [known.name, "rows (noisy)"]
     table = [[line, many] for line, many in zip(lines, rows, strict=True)]
     if known.edges is not None:

@@ -98,3 +98,8 @@ def test_the_studio_says_where_noise_leaves_every_share_outside_open():
     share |= {"share": 0.123, "high": 0.3, "whose": "rows that zones kept"}
     told = words(f"m.outsideWords({json.dumps(share)})")
     assert told.startswith("About 12.3% of the rows that zones kept (under 0.1% to 30%) lie outside the bounds")
+
+
+def test_a_small_share_is_told_with_the_ends_of_its_interval_which_it_is_not_the_middle_of():
+    program = f"import('{WORDS.as_uri()}').then((m) => console.log(m.shareBetween([0.004, 0, 0.0912])))"
+    assert node(program) == "0% (0 to 10)"

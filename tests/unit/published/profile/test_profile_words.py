@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 
 from covey import FormatError, KMeans, ParameterError
+from covey.published.certificate import Certificate
+from covey.published.profile.columns import read_columns
 from covey.published.profile.profile import Profile
 from covey.published.profile.words import in_bins, sentences, show_profile
 
@@ -48,9 +50,55 @@ def test_a_profile_is_shown_in_whole_lines(found, capsys):
     show_profile(found)
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 88
-    assert "mode  rows (noisy)         bike          car        other" in lines
+    [head] = (line.split() for line in lines if line.startswith("mode "))
+    assert head == ["mode", "rows", "(noisy)", "bike", "car", "other"]
     assert sum("cannot tell" in line for line in lines) >= 2
     assert any(line.startswith("SEEDED") for line in lines)
+
+
+def small(counts: list[list[int]], column: str, scale: float) -> Profile:
+    columns = list(read_columns([column], [column.partition("=")[0]], {}))
+    numbers = {"neighbours": "add-remove", "person": "one row", "domain": {"type": "box", "lower": [0], "upper": [1]}}
+    promise = Certificate(
+        algorithm="profile", parameters={}, epsilon=1.0, delta=0.0, seeded=False, covey="test", **numbers
+    )
+    tables = [np.array(counts, dtype=np.int64)]
+    return Profile(
+        centres=[[0.1 * i] for i in range(len(counts))], columns=columns, counts=tables, noise_scale=scale,
+        certificate=promise,
+    )  # fmt: skip
+
+
+def test_a_small_share_is_told_with_the_ends_of_its_interval_which_it_is_not_the_middle_of(capsys):
+    """Half of the interval about it would leave out what the interval holds: 1% ± 5 is not 0% to 10%."""
+    told = small([[200, -6, -3]], "mode=bike|car", 8.0)
+    show_profile(told)
+    _, low, high = told.shares("mode")[0, 1]
+    assert low == 0
+    assert high > 0.05
+    assert f"0% (0 to {np.ceil(100 * high):.0f})" in capsys.readouterr().out
+
+
+def test_no_number_of_rows_is_told_below_none(capsys):
+    show_profile(small([[-9, -6, -3], [100, 100, 0]], "mode=bike|car", 4.0))
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.split()[:3] == ["0", "0", "±"] for line in lines)
+
+
+def test_bins_of_large_numbers_have_names_of_their_own_that_say_where_they_are():
+    [column] = read_columns(["year=1000000:1000012:12"], ["year"], {})
+    assert column.cells[:2] == ["1000000 to 1000001", "1000001 to 1000002"]
+    assert len(set(column.cells)) == 13
+    [column] = read_columns(["age=0:120:7"], ["age"], {})
+    assert column.cells[:2] == ["0 to 17.1429", "17.1429 to 34.2857"]
+
+
+def test_a_median_at_an_end_of_the_range_is_said_to_lie_beyond_it_perhaps(capsys):
+    show_profile(small([[10, 10, 500, 0]], "age=0:30:3", 2.0))
+    words = " ".join(capsys.readouterr().out.split())
+    assert "beyond the range of age were counted in its first or last cell" in words
+    show_profile(small([[10, 500, 10, 0]], "age=0:30:3", 2.0))
+    assert "beyond the range" not in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_profile_is_drawn_with_a_panel_for_each_cluster_and_column(found):

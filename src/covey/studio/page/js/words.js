@@ -31,6 +31,9 @@ const most = (value) => upward.format(Number(value.toPrecision(10)));
 
 export const percent = (share, { up = true } = {}) => (share < 0.001 ? "under 0.1%" : `${(up ? most : fine.format)(100 * share)}%`);
 
+/** "61% (57 to 65)": a share and the ends of its interval, rounded outward. A small share is not in their middle. */
+export const shareBetween = ([share, low, high]) => `${Math.round(100 * share)}% (${Math.floor(100 * low)} to ${Math.ceil(100 * high)})`;
+
 /** By how many rows a size may be off, as it is told: one below 0 is told as 0, and reaches as far up as 0 would. */
 export const off = (size, interval) => interval[1] - Math.max(0, size);
 

@@ -1,11 +1,9 @@
 // What is in the clusters on the slider: a question to the rows, with a price of its own that is confirmed first.
 import { api } from "../api.js";
 import { attempt, behind, byId, h } from "../dom.js";
-import { amount } from "../words.js";
+import { amount, shareBetween } from "../words.js";
 
 const MOST_CELLS = 12; // of a column, that a table has room for
-
-const percent = ([share, low, high]) => `${Math.round(100 * share)}% ± ${Math.max(1, Math.ceil(50 * (high - low)))}`;
 
 /** "Cluster 3: …" of the library, by the number that the map shows. */
 const renumbered = (sentence, number) => sentence.replace(/^Cluster \d+/, `Centre ${number}`);
@@ -13,7 +11,7 @@ const renumbered = (sentence, number) => sentence.replace(/^Cluster \d+/, `Centr
 function table({ name, cells, shares, overall, few }, numbers) {
   const shown = cells.slice(0, MOST_CELLS);
   const line = (label, told, blind) => h("tr", {}, h("th", { scope: "row" }, label),
-    ...shown.map((_, cell) => h("td", {}, blind ? "cannot tell" : percent(told[cell]))));
+    ...shown.map((_, cell) => h("td", {}, blind ? "cannot tell" : shareBetween(told[cell]))));
   return h("div", { className: "table-wrap" }, h("table", { className: "profile-table" },
     h("caption", {}, cells.length > shown.length ? `${name}: the first ${shown.length} of ${cells.length}` : name),
     h("thead", {}, h("tr", {}, h("td"), ...shown.map((cell) => h("th", { scope: "col" }, cell)))),
