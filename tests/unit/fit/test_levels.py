@@ -6,6 +6,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import covey
@@ -365,6 +366,53 @@ def test_no_rows_is_a_normal_release():
         release = levels.release(i, 3)
         assert np.isfinite(release.centres).all()
         assert "factor" in levels.meaning(i)
+
+
+def test_one_place_that_stands_out_is_not_said_to_be_nothing():
+    """All rows in one cell; a level that is told of rows has a place for them, though there is no other."""
+    rows = np.full((5000, 2), 0.295)
+    tries = (fit_levels(rows, bounds=[(0, 1), (0, 1)], levels=[("a", 1.0)], random_state=i) for i in range(30))
+    levels = next(each for each in tries if each.expected(0)["points"] == 1)
+    words = levels.meaning(0)
+    assert words.startswith("Only one place stands out, about 0.0")
+    assert "noise alone" not in words
+    assert "Nothing" not in words
+
+
+def test_one_place_that_noise_alone_made_is_said_to_be_such():
+    levels = fit_levels(np.empty((0, 2)), bounds=[(0, 1), (0, 1)], random_state=3)
+    told = [
+        levels.meaning(i) for i in range(5) if len(levels.boxes(i).counts) > 1 and levels.expected(i)["points"] == 1
+    ]
+    assert len(told) == 3
+    assert all("and noise alone may have made it" in each for each in told)
+
+
+def test_no_number_of_rows_is_told_below_none():
+    asked = {"bounds": BOUNDS, "zones": HOME, "levels": [("a", 0.5)]}
+    looks = (fit_levels(np.empty((0, 2)), random_state=i, **asked) for i in range(6))
+    found = [(round(levels.rows(0)), levels.expected(0)["rows_noisy"]) for levels in looks]
+    assert min(found)[0] < 0
+    assert all(told == max(0, noisy) for noisy, told in found)
+
+
+def test_with_zones_it_is_not_told_how_far_off_the_number_of_rows_is():
+    """Of 10,000 rows in one cell of a zone hundreds are kept: their coins alone are off by more than all noise."""
+    square = {"type": "Polygon", "coordinates": [[[0, 0], [0.5, 0], [0.5, 0.5], [0, 0.5], [0, 0]]]}
+    zones = {"type": "Feature", "geometry": square, "properties": {"epsilon": 0.1}}
+    bounds = {"lon": (0, 1), "lat": (0, 1)}
+    rows = pd.DataFrame(np.full((10_000, 2), 0.3), columns=["lon", "lat"])
+    levels = fit_levels(rows, bounds=bounds, zones=zones, levels=[("a", 2.0)], per_axis=4, random_state=1)
+    assert levels.expected(0)["rows_error"] is None
+    assert "rows, more in zones" in levels.meaning(0)
+
+
+def test_columns_that_are_called_longitude_and_are_metres_are_not_told_in_degrees():
+    rng = np.random.default_rng(1)
+    rows = pd.DataFrame({"lon": rng.normal(5e5, 1e3, 5000), "lat": rng.normal(4e6, 1e3, 5000)})
+    bounds = {"lon": (490_000, 510_000), "lat": (3_990_000, 4_010_000)}
+    words = fit_levels(rows, bounds=bounds, levels=[("a", 1.0)], random_state=1).meaning(0)
+    assert words.startswith("Places about 620 by 620 in size")
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e300])

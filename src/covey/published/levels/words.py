@@ -16,7 +16,7 @@ import numpy as np
 from covey.budget.accounting.accountant import Cost
 from covey.errors import ParameterError
 from covey.events import exactly, float_at_least
-from covey.geo.geojson import METRES, find_axes
+from covey.geo.geojson import METRES, find_axes, metres_of_half
 from covey.post.tails import tail_of_two
 from covey.public import Person
 from covey.published.certificate import UNCOVERED, Certificate, factor_of, in_full
@@ -33,6 +33,7 @@ ALONE, SLIDER, RAW, LATER = CHOICES = (
     "after other releases",
 )
 NOT_COVERED = f"level chosen with sight of raw data: {UNCOVERED}"
+SURE = 1.5  # times the largest noise of all boxes of a size, which noise exceeds in one case of two
 _UP = Context(prec=60, rounding=ROUND_CEILING)
 
 
@@ -86,7 +87,7 @@ def weaker(rate: float, epsilon: float) -> float:
 
 
 def expected(found: LevelSet, level: int) -> dict[str, Any]:
-    """Plain numbers. `rows_error` is what noise alone exceeds in one case of twenty."""
+    """Plain numbers. `rows_error` is what noise exceeds in one case of twenty; None with zones: their coins add to it."""
     boxes, strength = found.boxes(level), float(found.strength(level))
     stand = boxes.stands
     sides, weights = boxes.widths[stand, 0], np.maximum(boxes.counts[stand], 0)
@@ -94,21 +95,14 @@ def expected(found: LevelSet, level: int) -> dict[str, Any]:
     middle = sides[order][np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2)]  # of the rows that stand out
     finest = 2 / found.per_axis
     return {
-        "rows_noisy": round(found.rows(level)),
-        "rows_error": _rows_error(found, level),
+        "rows_noisy": max(0, round(found.rows(level))),
+        "rows_error": None if found.zoned else tail_of_two(float(found.rows_epsilon), 0.05),  # inside and outside
         "cell_size": (middle * found.domain.unit).tolist(),
         "finest_cell": (finest * found.domain.unit).tolist(),
         "points": int(stand.sum()),
         "rows_standing_out": float(boxes.counts[stand].sum()),
         "smallest_that_stands_out": smallest(found.per_axis**found.domain.dimension, strength),
     }
-
-
-def _rows_error(found: LevelSet, level: int) -> int:
-    """Of rows inside and outside the bounds together, two draws; in zones, of the level's counts by their rates."""
-    if not found.zoned:
-        return tail_of_two(float(found.rows_epsilon), 0.05)
-    return math.ceil(1.96 * math.sqrt(found.rows_variance(level)))
 
 
 def smallest(cells: int, strength: float) -> int:
@@ -119,10 +113,9 @@ def smallest(cells: int, strength: float) -> int:
 def _in_words(found: LevelSet, widths: list[float]) -> str:
     """The size of a cell: in metres on a map, else in the units of the columns."""
     names, middle = found.domain.columns or (), found.domain.middle
-    try:
-        east, north = find_axes(names)
-    except ParameterError:
+    if metres_of_half(names, middle, found.domain.half) is None:  # no map, or called so without being one
         return " by ".join(plain(width) for width in widths)
+    east, north = find_axes(names)
     across = widths[east] * METRES * math.cos(math.radians(min(89.0, abs(middle[north]))))
     return " by ".join(map(length, (across, widths[north] * METRES)))
 
@@ -132,18 +125,30 @@ def meaning(found: LevelSet, level: int) -> str:
     own, alone = found.levels[level], len(found.levels) == 1
     numbers = expected(found, level)
     size = _in_words(found, numbers["cell_size"])
-    seen = (
-        f"Places about {size} in size are told apart, and a smallest cell shows up from about "
-        f"{numbers['smallest_that_stands_out']:,} rows."
-        if numbers["points"] > 1
-        else "Nothing stands out of the noise: all that is told is about how many rows there are."
-    )
+    least = f"a smallest cell shows up from about {numbers['smallest_that_stands_out']:,} rows"
+    least += ", more in zones" if found.zoned else ""
+    if numbers["points"] > 1:
+        seen = f"Places about {size} in size are told apart, and {least}."
+    elif len(found.boxes(level).counts) > 1:
+        noise = ", and noise alone may have made it" if _may_be_noise(found, level) else ""
+        seen = f"Only one place stands out, about {size} in size{noise}; {least}."
+    else:
+        seen = "Nothing stands out of the noise: all that is told is about how many rows there are."
     what = "is shown by a factor of" if alone else f"all levels show by a factor of at most {factor_of(found.epsilon)}"
     rest = "" if alone else ", and of what this one alone shows by"
     return (
         f"{seen} Whether {anyone(found.certificate.person)} is in the data changes the chance of what {what}{rest} "
         f"at most {factor_of(own.epsilon)}."
     )
+
+
+def _may_be_noise(found: LevelSet, level: int) -> bool:
+    """Whether the only box that stands out has a count that noise may well reach in some box of its size."""
+    boxes = found.boxes(level)
+    [one] = np.flatnonzero(boxes.stands)
+    log = math.log(max(4.0, float((2 / boxes.widths[one]).prod())))
+    single = log / float(found.strength(level)) / float(found.rates.min())
+    return bool(boxes.counts[one] < SURE * max(math.sqrt(2 * log * boxes.variances[one]), single))
 
 
 def anyone(person: str) -> str:
