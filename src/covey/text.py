@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from decimal import ROUND_CEILING, Context
 
 _UP = Context(prec=2, rounding=ROUND_CEILING)
+TINY, HUGE = 1e-10, 1e15  # beyond, numbers are told with an exponent
 WIDTH = 88  # of paragraphs in a pipe, and the most on a terminal
 
 
@@ -111,8 +112,10 @@ def counted(many: int, what: str) -> str:
 
 
 def plain(value: float, *, up: bool = False) -> str:
-    """Two digits, without an exponent. up : never less, for what is said to be "at most" or "within"."""
+    """Two digits, without an exponent but for absurd sizes. up : never less, for what is "at most" or "within"."""
     short = _UP.create_decimal(f"{value:.10g}") if up else f"{value:.2g}"  # what ten digits do not show is rounding
+    if value and not TINY < abs(value) < HUGE:
+        return f"{float(short):g}"  # no 0 for what is not, and no row of digits
     return f"{float(short):,.12f}".rstrip("0").rstrip(".")
 
 

@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
 from conftest import settings_of
-from covey import Ball, Box, DataError, KMeans, Ledger, NotNumericError, ParameterError, Release
+from covey import Ball, Box, DataError, KMeans, Ledger, NotNumericError, ParameterError, PrivateCoreset, Release
 from covey.algorithms.registry import ALGORITHMS, Algorithm
 from covey.fit.fit import fit
 
@@ -337,3 +337,14 @@ def test_the_same_key_gives_the_same_release_for_nothing(blobs, tmp_path):
 def test_k_is_a_parameter_error_before_all_else():
     with pytest.raises(ParameterError, match="n_clusters"):
         KMeans(0, bounds=(-1, 1)).fit(np.zeros((2, 2)))
+
+
+def test_texts_of_numpy_are_written_too_once_they_are_paid_for():
+    """A text of numpy is no JSON: the fit was charged, and its release could not be stored."""
+    rows = pd.DataFrame(np.random.default_rng(1).uniform(0, 1, (300, 2)), columns=["x", "y"]).assign(who=range(300))
+    asked = {"bounds": {np.str_("x"): (0, 1), "y": (0, 1)}, "person": np.str_("who"), "dataset": np.str_("trips")}
+    release = KMeans(2, epsilon=1.0, random_state=1, **asked).fit(rows).release_
+    assert Release.from_json(release.to_json()) == release
+    made = PrivateCoreset(objective=np.str_("k-median"), epsilon=1.0, random_state=1, **asked).fit(rows)
+    assert made.release_.objective == "k-median"
+    assert b"trips" in made.release_.to_json()

@@ -177,7 +177,7 @@ def check_request(
         asked_delta=asked,
         algorithm=row,
         parameters=parameters,
-        objective=objective,
+        objective=str(objective),  # a text of numpy is no JSON
         neighbours=relation,
         person=person,
         engine=engine,

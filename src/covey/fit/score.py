@@ -18,6 +18,7 @@ from covey.fit.caution import warn_without_ledger
 from covey.fit.session import Progress
 from covey.private.opening import open_data
 from covey.public import Domain
+from covey.published.certificate import MOST_COORDINATE
 from covey.published.release import Release
 from covey.published.score.score import Score, Scored
 from covey.published.ways import Unit
@@ -133,7 +134,8 @@ def make_score(
     declared = _public(public_centres or {}, domain, places)
     places |= declared
     unit = told_in(release)
-    far = {name: _distance(name, each, unit) for name, each in (("within", within), ("clip", clip))}
+    within, clip = _positive("within", within), _positive("clip", clip)
+    far = {"within": _distance(within, unit), "clip": _distance(clip, unit)}
     if within is not None and clip is not None and clip <= within:
         raise ParameterError("clip", "must be farther than within: rows beyond it are not told apart")
     lattice = {name: domain.to_lattice(each) for name, each in places.items()}
@@ -212,7 +214,7 @@ def _releases(release: Release, against: Any) -> dict[str, Release]:
     others = (
         against if isinstance(against, Mapping) else {f"other {i}": each for i, each in enumerate(against, start=1)}
     )
-    found = {RELEASE: release, **others}
+    found = {RELEASE: release, **{str(name): each for name, each in others.items()}}  # a text of numpy is no JSON
     for name in others:
         _check_name("against", name, (RELEASE,))
     for each in found.values():
@@ -234,7 +236,7 @@ def _public(given: Mapping[str, Any], domain: Domain, taken: Mapping[str, Any]) 
             raise ParameterError("public_centres", f"must be points with {domain.dimension} coordinates")
         if not (np.abs(centres - np.array(domain.middle)) < FARTHEST * np.array(domain.half)).all():
             raise ParameterError("public_centres", "lie absurdly far from the bounds of the release, or are no numbers")
-        found[name] = centres
+        found[str(name)] = centres
     return found
 
 
@@ -243,13 +245,22 @@ def _check_name(parameter: str, name: Any, taken: Container[str]) -> None:
         raise ParameterError(parameter, "needs names of their own for the sets of centres, of printable text")
 
 
-def _distance(name: str, given: Any, unit: Unit | None) -> float | None:
+def _positive(name: str, given: Any) -> float | None:
+    """A distance as a plain number, as a document holds it."""
+    if given is None:
+        return None
+    number = isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool)
+    value = given.item() if isinstance(given, np.generic) else given
+    if not number or not 0 < value < MOST_COORDINATE:
+        raise ParameterError(name, "must be a positive distance")
+    return float(value)
+
+
+def _distance(given: float | None, unit: Unit | None) -> float | None:
     """A distance as a part of half of the widest range: what the lattice measures in."""
     if given is None:
         return None
-    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < 1e100:
-        raise ParameterError(name, "must be a positive distance")
-    return float(given) / (1.0 if unit is None else unit.size)
+    return min(given / (1.0 if unit is None else unit.size), 10 * FARTHEST)  # beyond, no row is
 
 
 def _weights(release: Release) -> NDArray[np.float64] | None:

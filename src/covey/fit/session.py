@@ -219,6 +219,7 @@ def open_ledger(ledger: Ledger | str | None, dataset: str | None) -> tuple[Ledge
     """The ledger to charge, and the name of the data set in it."""
     if dataset is not None and (not isinstance(dataset, str) or not dataset):
         raise ParameterError("dataset", "must be a name, or None without a ledger")
+    dataset = None if dataset is None else str(dataset)  # a text of numpy is no JSON, as a release is written
     if ledger is None:
         return None, dataset
     if not isinstance(ledger, Ledger | str | PathLike):

@@ -21,6 +21,8 @@ MASS = 2**16  # of a row: what it adds, in two parts
 KNOTS = 32  # between the farthest place and where the first ring begins
 CHUNK_VALUES = 2**20  # of the table rows x centres
 MOST_SETS = 20
+LEAST = 2  # units of cost, at which rings may end
+TOO_NEAR = "is too near to a centre to be told from it; choose a larger distance"
 
 Integers = NDArray[np.int64]
 
@@ -57,16 +59,20 @@ class SoftRings:
         farthest = [farthest_square(each, domain) for each in self.centres]
         self.shift, _ = cost_units(max(farthest), objective)
         cut = [far if end is None else min(far, int(end)) for far, end in zip_longest(farthest, most)]
+        ends = [each for each, end in zip_longest(cut, most) if end is not None]
+        if ends and self._cost(np.array(ends, dtype=np.float64)).min() < LEAST:
+            raise ParameterError("clip", TOO_NEAR)
         self.knots = tuple(self._knots(each, breaks) for each in cut)
 
     def _knots(self, farthest: int, breaks: Sequence[float]) -> Integers:
         """Ascending costs from 0 to the largest; where rings break, twice."""
-        end = max(2, self._cost(np.array([float(farthest)]))[0])
+        end = max(LEAST, self._cost(np.array([float(farthest)]))[0])
         ratio = 2.0**0.5 if self.objective == "k-means" else 2.0**0.25
         inner = [int(end / ratio**step) for step in range(1, KNOTS)]
-        edges = [int(each) for each in self._cost(np.asarray(breaks, dtype=np.float64)) if each < end]
+        within = np.minimum(np.asarray(breaks, dtype=np.float64), float(farthest))  # a number that whole ones can be
+        edges = [int(each) for each in self._cost(within) if each < end]
         if min(edges, default=1) < 1:
-            raise ParameterError("within", "is too near to a centre to be told from it; choose a larger distance")
+            raise ParameterError("within", TOO_NEAR)
         single = sorted({each for each in inner if each > 0} - set(edges))
         return np.array(sorted([0, *single, *edges, *edges, int(end)]), dtype=np.int64)
 

@@ -492,3 +492,13 @@ def test_the_error_of_a_count_is_the_tail_of_its_noise(strength, share):
 
     assert beyond(t) <= share
     assert t == 0 or beyond(t - 1) > share
+
+
+def test_texts_and_numbers_of_numpy_are_written_too_once_they_are_paid_for(rows):
+    """A text of numpy is no JSON: the levels were charged, and then could not be stored."""
+    who = pd.DataFrame(rows[:900], columns=["x", "y"]).assign(who=np.arange(900) // 3)
+    asked = {"levels": [(np.str_("a"), np.float64(1.0))], "person": np.str_("who"), "rows_per_person": np.int64(2)}
+    found = fit_levels(who, bounds={"x": (-1, 1), "y": (-1, 1)}, dataset=np.str_("d"), random_state=1, **asked)
+    release = found.release(np.int64(0), np.int64(2), objective=np.str_("k-median"), chosen=np.str_("in advance"))
+    assert Release.from_json(release.to_json()) == release
+    assert release.certificate.dataset == "d"

@@ -301,3 +301,14 @@ def test_a_number_with_a_huge_exponent_costs_no_time(release):
 
 def test_dollars_in_a_category_are_no_formula(rows, release):
     assert release.profile(rows, columns=["mode=$0_$10|a"], **EXACT).plot()
+
+
+def test_texts_of_numpy_are_written_too_once_they_are_paid_for():
+    rng = np.random.default_rng(1)
+    rows = pd.DataFrame(rng.uniform(0, 1, (300, 2)), columns=["x", "y"]).assign(
+        mode=rng.choice(["a", "b"], 300), who=range(300)
+    )
+    release = KMeans(2, epsilon=1.0, bounds={"x": (0, 1), "y": (0, 1)}, random_state=1).fit(rows).release_
+    asked = {"columns": {np.str_("mode"): list(np.array(["a", "b"]))}, "person": np.str_("who")}
+    found = release.profile(rows, epsilon=1, random_state=1, **asked)
+    assert found.columns[0].cells == ["a", "b", "other"]

@@ -146,6 +146,9 @@ def test_a_score_is_charged_first_and_kept_under_its_key(rows, tmp_path):
     [
         ({"within": 0}, "within: must be a positive distance"),
         ({"within": 1e-12}, "within: is too near"),
+        ({"clip": 1e-12}, "clip: is too near"),
+        ({"within": True}, "within: must be a positive distance"),
+        ({"clip": float("inf")}, "clip: must be a positive distance"),
         ({"clip": float("nan")}, "clip: must be a positive distance"),
         ({"within": 0.3, "clip": 0.2}, "clip: must be farther than within"),
         ({"against": "r.json"}, "against: must be releases"),
@@ -244,3 +247,32 @@ def test_a_picture_of_nothing_says_so(release, monkeypatch):
     found.plot()
     assert any("cannot tell" in each for each in said)
     assert wide[-1][1] > 1  # as far as a row can be
+
+
+@pytest.mark.parametrize("far", [9.0, 1e18, 1e99, 1e200])
+def test_no_row_is_farther_than_a_distance_beyond_the_bounds(rows, release, far):
+    """1e99 was said to be too near to a centre."""
+    usual = release.score(rows, epsilon=1, random_state=1)
+    found = release.score(rows, within=far, epsilon=1, random_state=1)
+    assert found.share_within() == (1.0, 1.0, 1.0)
+    assert found.cost() == usual.cost() == release.score(rows, clip=far, epsilon=1, random_state=1).cost()
+
+
+@pytest.mark.parametrize("half", [1e-200, 1e-30, 1e100, 1e300])
+def test_distances_are_asked_for_in_bounds_of_any_size(half):
+    rows = half * np.random.default_rng(1).uniform(-1, 1, (500, 2))
+    release = KMeans(2, epsilon=5.0, bounds=[(-half, half)] * 2, random_state=1).fit(rows).release_
+    found = release.score(rows, within=half / 3, clip=half, epsilon=1, random_state=1)
+    middle, low, high = found.share_within()
+    assert 0 < low < middle < high < 1
+    assert Score.from_json(found.to_json()).told() == found.told()
+    if half < 1e-29:
+        assert release.score(rows, within=1.0, epsilon=1, random_state=1).share_within() == (1.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_a_distance_and_a_name_of_numpy_are_written_too_once_they_are_paid_for(rows, release, kind):
+    asked = {"within": kind(0.15), "clip": kind(0.5), "public_centres": {np.str_("ours"): [[1.0, 1.0]]}}
+    found = release.score(rows, epsilon=1, random_state=1, **asked)
+    assert json.loads(found.to_json())["within"] == pytest.approx(0.15)
+    assert [each.name for each in found.sets] == ["release", "ours"]

@@ -261,3 +261,13 @@ def test_predict_is_the_nearest_centre_as_the_fit_measures(rows):
     middle, half = found.scale()
     scaled = (np.array(found.centres) - middle) / half
     assert np.array_equal(found.predict(wide), nearest(((wide - middle) / half).T * 2**20, scaled * 2**20))
+
+
+@pytest.mark.parametrize("half", [1e-200, 1e300])
+def test_a_page_draws_boxes_within_bounds_of_any_size(half):
+    """The area of a box was no number there, and a coreset that was paid for had no page."""
+    from covey import PrivateCoreset
+
+    rows = half * np.random.default_rng(1).uniform(-1, 1, (500, 2))
+    found = PrivateCoreset(epsilon=1.0, bounds=[(-half, half)] * 2, random_state=1).fit(rows).coreset_
+    assert b'class="box' in contents(found, "html", name="a page")

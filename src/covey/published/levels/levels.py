@@ -60,7 +60,7 @@ def check_levels(levels: Sequence[Any]) -> tuple[Level, ...]:
     for each in levels:
         if isinstance(each, str) or not isinstance(each, Sequence) or len(each) != 2 or not isinstance(each[0], str):
             raise ParameterError("levels", 'must be pairs of a name and an epsilon, such as ("detailed", 1.0)')
-        found.append(Level(each[0], float(amount("epsilon", each[1]))))
+        found.append(Level(str(each[0]), float(amount("epsilon", each[1]))))
     exact = [amount("epsilon", each.epsilon) for each in found]
     if any(a >= b for a, b in pairwise(exact)) or len({each.name for each in found}) < len(found):
         raise ParameterError("levels", "must ascend, from the most private to the least, with different names")
@@ -189,11 +189,11 @@ class LevelSet:
         notes: dict[str, Any] = {"not_told": known.not_told} if known.not_told else {}
         notes |= {} if edges else {"edges": False}
         return Release(
-            objective=objective,
+            objective=str(objective),
             columns=list(self.columns),
             centres=(centres * self.domain.unit + np.array(self.domain.middle)).tolist(),
             sizes=known.sizes.tolist(),
-            certificate=self._certificate(level, chosen, together, k=k, **notes),
+            certificate=self._certificate(level, chosen, together, k=len(centres), **notes),
             errors=known.errors,
         )
 

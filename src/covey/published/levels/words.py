@@ -54,7 +54,7 @@ def choice(
     amounts = {"epsilon": float_at_least(exactly(epsilon) + others)}
     amounts |= {} if together is None else {"delta": float_at_least(together.delta)}
     sentence = _sentence(chosen, own.epsilon, whole.epsilon, alone=len(found.levels) == 1)
-    told = {"level": own.name, "chosen": chosen, "choice": sentence}
+    told = {"level": own.name, "chosen": str(chosen), "choice": sentence}
     parameters = {**whole.parameters, **notes, **told, "epsilon_of_all_levels": whole.epsilon}
     if "zones" in parameters:  # other releases cost rows in zones at most what they cost all rows
         parameters["zones"] = [
@@ -87,7 +87,7 @@ def weaker(rate: float, epsilon: float) -> float:
 
 
 def expected(found: LevelSet, level: int) -> dict[str, Any]:
-    """Plain numbers. `rows_error` is what noise exceeds in one case of twenty; None with zones: their coins add to it."""
+    """Plain numbers. `rows_error` is what noise exceeds in one case of twenty; None with zones, for their coins."""
     boxes, strength = found.boxes(level), float(found.strength(level))
     stand = boxes.stands
     sides, weights = boxes.widths[stand, 0], np.maximum(boxes.counts[stand], 0)

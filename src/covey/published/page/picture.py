@@ -120,11 +120,15 @@ def densities(points: Coreset, plane: Plane) -> tuple[NDArray[np.intp], NDArray[
     if not len(shown):
         return None
     left, bottom, right, top = plane.frame
-    area = points.cells[shown].prod(axis=1)
     if plane.geographic:
-        area = area * (METRES / 1000) ** 2 * np.maximum(np.cos(np.radians(plane.flat(points.points[shown])[:, 1])), 0.1)
+        area = (
+            points.cells[shown].prod(axis=1)
+            * (METRES / 1000) ** 2
+            * np.maximum(np.cos(np.radians(plane.flat(points.points[shown])[:, 1])), 0.1)
+        )
     else:
-        area = area * 1e4 / ((right - left) * (top - bottom))
+        sides = plane.flat(points.cells[shown]) / (right - left, top - bottom)  # of any bounds, a number
+        area = 1e4 * sides.prod(axis=1)
     found, weights = points.weights[shown] / area, points.weights[shown]
     order = np.argsort(found)
     usual = found[order][np.searchsorted(np.cumsum(weights[order]), BUSY * weights.sum())]

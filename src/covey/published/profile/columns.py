@@ -114,7 +114,7 @@ def _column(name: Any, declared: Any, names: Sequence[str], known: Mapping[str, 
         if declared is not None:
             raise ParameterError("columns", f"{name} is declared by its name: leave the rest out")
         cells = [f"{hour:02d}:00" for hour in range(24)] if clock[1] == HOUR else list(DAYS)
-        return Column(name=str(name), source=source, kind=clock[1], cells=[*cells, MISSING])
+        return Column(name=str(name), source=str(source), kind=clock[1], cells=[*cells, MISSING])
     declared = known.get(source) if declared is None else declared
     if isinstance(declared, str) and declared == PRIVATE:
         return Column(name=source, source=source, kind=PRIVATE, cells=[OTHER])
@@ -130,7 +130,7 @@ def _column(name: Any, declared: Any, names: Sequence[str], known: Mapping[str, 
 
 
 def _categories(name: str, declared: Sequence[str]) -> list[str]:
-    found = [*map(spelling, declared), OTHER]
+    found = [*(spelling(str(each)) for each in declared), OTHER]
     if len(found) > MOST_CELLS or len(set(found)) < len(found):
         raise ParameterError(
             "columns", f"{name!r} needs 1 to {MOST_CELLS - 1} different categories, none called 'other'"

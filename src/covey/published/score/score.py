@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from covey.errors import FormatError, ParameterError
 from covey.files import write_whole
 from covey.post.ratios import Noisy, Told
-from covey.published.certificate import Certificate, is_possible
+from covey.published.certificate import MOST_COORDINATE, Certificate, is_possible
 
 FORMAT, VERSION = "covey-score", 1
 BENT = 0.006  # by what part the mean of roots between two knots exceeds that of the knots' roots, at most
@@ -167,7 +167,7 @@ class Score:
             or found.objective not in ("k-means", "k-median")
             or not all(_is_possible(each, width) for each in (*found.sets, found.one))
             or not all(0 < each < MOST_NUMBERS for each in (found.mass, found.noise_scale))
-            or not 0 <= found.unit < 1e300
+            or not 0 <= found.unit < 10 * MOST_COORDINATE
             or not is_possible(found.certificate, width)
         ):
             raise FormatError("score: the document is damaged: its numbers, sets and certificate do not match")
