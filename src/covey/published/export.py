@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from covey.errors import ParameterError
 from covey.geo.geojson import feature_collection
 from covey.published.coreset.coreset import Coreset
@@ -32,6 +34,9 @@ def plane_of(published: Published, kind: str, *, lon: str | None, lat: str | Non
     """The columns that are drawn, or an error where a file of this kind needs other ones."""
     plane = Plane.of(published, lon=lon, lat=lat)
     if kind == "geojson" and not plane.geographic:
+        if plane.beyond or lon is not None or lat is not None:
+            wide = f"the bounds of {' or '.join(map(repr, plane.names))} go beyond 180 or 90 degrees"
+            raise ParameterError("to", f"{wide}, where GeoJSON ends; a gpkg takes any columns")
         find = "name the columns that are longitude and latitude, in degrees: GeoJSON is for a map"
         there = f"there are {', '.join(map(repr, plane.columns))}"
         raise ParameterError("lon", f"{find}; {there}; a gpkg takes any columns")
@@ -49,7 +54,7 @@ def shapes(published: Published, plane: Plane) -> dict[str, Any]:
         regions = [(each["geometry"], each["properties"]["centre"]) for each in plane.regions(places)]
     else:
         properties, kind, places = point_properties(published), "point", published.points.tolist()
-        regions = [(each, i) for i, each in enumerate(_cells(published, plane))]
+        regions = _cells(published, plane)
     flat = [(x, y) for x, y in plane.flat(places).tolist()]
     document = feature_collection(flat, [{**each, "kind": kind} for each in properties])
     number = "cluster" if kind == "centre" else "point"
@@ -76,15 +81,20 @@ def point_properties(coreset: Coreset) -> list[dict[str, Any]]:
     ]
 
 
-def _cells(coreset: Coreset, plane: Plane) -> list[dict[str, Any]]:
-    """The cells that points are the middles of, as polygons; of more or fewer than two columns there are none."""
+def _cells(coreset: Coreset, plane: Plane) -> list[tuple[dict[str, Any], int]]:
+    """The cells that points are the middles of, as polygons, with the number of the point.
+
+    Of more or fewer than two columns there are none; nor of points that have no cell, as some of coresets that were
+    added up.
+    """
     if coreset.cells is None or len(coreset.columns) != 2 or plane.axes[1] is None:
         return []
     found = []
-    for (x, y), (width, height) in zip(plane.flat(coreset.points), plane.flat(coreset.cells), strict=True):
+    for i in np.flatnonzero((coreset.cells > 0).all(axis=1)).tolist():
+        [(x, y)], [(width, height)] = plane.flat(coreset.points[i]), plane.flat(coreset.cells[i])
         west, east, south, north = x - width / 2, x + width / 2, y - height / 2, y + height / 2
         ring = [[west, south], [east, south], [east, north], [west, north], [west, south]]
-        found.append({"type": "Polygon", "coordinates": [[[float(a), float(b)] for a, b in ring]]})
+        found.append(({"type": "Polygon", "coordinates": [[[float(a), float(b)] for a, b in ring]]}, i))
     return found
 
 
@@ -94,7 +104,7 @@ def records(published: Published) -> list[dict[str, Any]]:
         return centre_properties(published)
     rows = point_properties(published)
     for i, row in enumerate(rows):
-        if published.cells is not None:
+        if published.cells is not None and published.cells[i].any():
             widths = zip(published.columns, published.cells[i].tolist(), strict=True)
             row |= {free_name(f"{name} cell width", row): width for name, width in widths}
         if published.spreads is not None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from covey.errors import ParameterError
 from covey.geo.areas import WORLD
 from covey.geo.borders import region_features
-from covey.geo.geojson import find_axes
+from covey.geo.geojson import find_axes, is_map
 from covey.published.certificate import scale_of
 from covey.published.show import corners
 
@@ -42,6 +42,11 @@ class Plane:
         axes, geographic = drawn_axes(columns, lower, upper, lon=lon, lat=lat)
         half = scale_of(domain)[1].tolist()
         return cls(columns=columns, lower=lower, upper=upper, half=half, axes=axes, geographic=geographic)
+
+    @property
+    def beyond(self) -> bool:
+        """Whether the columns are called longitude and latitude, and go beyond the world's ends."""
+        return not self.geographic and self.axes[1] is not None and is_map(self.names)
 
     @property
     def names(self) -> list[str]:

@@ -3,6 +3,7 @@
 import pickle
 import time
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -371,3 +372,12 @@ def test_constant_spreads_move_no_centres_and_stay_with_their_points():
 def test_spreads_are_one_number_for_each_point(wrong):
     with pytest.raises(ParameterError, match="spreads"):
         made_up([[0.0, 0.0], [0.5, 0.0]], [3.0, 2.0], spreads=wrong)
+
+
+def test_a_column_that_is_called_weight_takes_no_weights_place_on_a_map():
+    columns, middles = ["lon", "lat", "weight"], [[0.2, 0.3, 60.0], [0.6, 0.4, 80.0]]
+    domain = {"type": "box", "lower": [0, 0, 50], "upper": [1, 1, 90]}
+    plain = made_up([[0.25, 0.5], [0.5, 1.0]], [2.0, -1.0]).certificate
+    coreset = Coreset(middles, [2.0, -1.0], columns=columns, certificate=msgspec.structs.replace(plain, domain=domain))
+    told = [each["properties"] for each in coreset.to_geojson()["features"]]
+    assert [(each["weight"], each["weight_"]) for each in told] == [(2.0, 60.0), (-1.0, 80.0)]

@@ -271,3 +271,31 @@ def test_a_page_draws_boxes_within_bounds_of_any_size(half):
     rows = half * np.random.default_rng(1).uniform(-1, 1, (500, 2))
     found = PrivateCoreset(epsilon=1.0, bounds=[(-half, half)] * 2, random_state=1).fit(rows).coreset_
     assert b'class="box' in contents(found, "html", name="a page")
+
+
+def test_a_map_across_the_180th_meridian_is_told_why_it_has_no_geojson():
+    """Columns called so were asked to be named, which they were."""
+    rows = np.random.default_rng(1).uniform((176, -20), (184, -16), (300, 2))
+    import pandas as pd
+
+    frame = pd.DataFrame(rows, columns=["lon", "lat"])
+    release = fit(frame, k=2, epsilon=1.0, bounds=Box(lon=(170, 190), lat=(-25, -10)), random_state=1)
+    with pytest.raises(ParameterError, match="to: the bounds of 'lon' or 'lat' go beyond 180 or 90 degrees"):
+        contents(release, "geojson", name="")
+    assert contents(release, "csv", name="").startswith(b"lon,lat,cluster")
+
+
+def test_points_without_a_cell_have_no_region_among_those_that_have_one():
+    """Of coresets that were added up; their polygons were single points, which no program takes."""
+    from covey import PrivateCoreset
+
+    rows = np.random.default_rng(1).uniform(0, 1, (500, 2))
+    asked = {"bounds": [(0, 1), (0, 1)], "epsilon": 1.0}
+    boxes = PrivateCoreset(random_state=1, **asked).fit(rows).coreset_
+    bare = PrivateCoreset(method="net", delta=1e-6, random_state=2, **asked).fit(rows).coreset_
+    lines = list(csv.DictReader(io.StringIO(contents(bare + boxes, "csv", name="").decode())))
+    assert len(lines) == len(bare) + len(boxes)
+    for place, line in enumerate(lines):
+        has_cell = place >= len(bare)
+        assert bool(line["region"]) == bool(line["x0 cell width"]) == has_cell
+        assert not has_cell or from_wkt(line["region"]).is_valid

@@ -18,7 +18,7 @@ from covey.published.coreset.coreset import Coreset
 from covey.published.errors import BoxNoise
 from covey.published.release import FORMAT as RELEASE
 from covey.published.release import Release
-from covey.text import free_name
+from covey.text import free_name, own_names
 
 FORMAT, VERSION = "covey-coreset", 1
 PARQUET = b"PAR1"  # how a Parquet file begins
@@ -180,8 +180,9 @@ def from_parquet(content: bytes) -> Coreset:
 def to_geojson(coreset: Coreset, *, lon: str | None, lat: str | None) -> dict[str, Any]:
     """The points with their weights as GeoJSON."""
     east, north = find_axes(coreset.columns, lon, lat)
+    names = own_names(coreset.columns, ("weight", "negative"))
     properties = [
-        {"weight": weight, "negative": weight < 0} | dict(zip(coreset.columns, point, strict=True))
+        {"weight": weight, "negative": weight < 0} | dict(zip(names, point, strict=True))
         for point, weight in zip(coreset.points.tolist(), coreset.weights.tolist(), strict=True)
     ]
     document = feature_collection([(x, y) for x, y in coreset.points[:, [east, north]].tolist()], properties)
