@@ -119,6 +119,11 @@ def plain(value: float, *, up: bool = False) -> str:
     return f"{float(short):,.12f}".rstrip("0").rstrip(".")
 
 
+def upward(value: float, digits: int) -> float:
+    """A number with so many digits, never less than it is: what is said to be promised is not rounded down."""
+    return float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(value))
+
+
 def listing(parts: Sequence[str]) -> str:
     """a, b and c."""
     return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))

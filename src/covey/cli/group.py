@@ -9,7 +9,7 @@ import click
 
 from covey.cli.options import check_outputs
 from covey.errors import ParameterError, need
-from covey.text import paragraph, printable, show_table
+from covey.text import paragraph, printable, show_table, upward
 
 if TYPE_CHECKING:
     from covey.theory.group import GroupPrivacy, Step
@@ -142,7 +142,7 @@ def show(answer: dict[str, Any]) -> None:
         right=(1, 2),
     )
     if "at" in answer:
-        goal, best = _short(answer["at"]["delta"]), answer["at"]["best_threshold"]
+        goal, best = f"{answer['at']['delta']:g}", answer["at"]["best_threshold"]
         words = f"At delta {goal}: the best threshold is T = {best['threshold']}, epsilon {_short(best['epsilon'])}"
         finer = answer["at"]["finer_epsilon"]
         click.echo("\n" + paragraph(words + ("." if finer is None else f"; the finer bound gives {_short(finer)}.")))
@@ -156,7 +156,8 @@ def show(answer: dict[str, Any]) -> None:
 
 
 def _short(value: float | None) -> str:
-    return "" if value is None else f"{value:.4g}"
+    """Four digits, never less: a promise that is rounded down is none."""
+    return "" if value is None else f"{upward(value, 4):.4g}"
 
 
 def draw(answer: dict[str, Any]) -> bytes:
@@ -179,7 +180,7 @@ def draw(answer: dict[str, Any]) -> bytes:
     )
     for name, style in (("amplified", "--"), ("naive", ":")):
         promise = answer[name]
-        label = f"{name}: epsilon {promise['epsilon']:.3g}, delta {promise['delta']:.3g}"
+        label = f"{name}: epsilon {_short(promise['epsilon'])}, delta {_short(promise['delta'])}"
         if name == "amplified" or not rows or promise["epsilon"] <= 2 * rows[-1]["epsilon"]:
             axes.axvline(promise["epsilon"], ls=style, color="#555555", label=label)
         else:

@@ -11,7 +11,7 @@ import msgspec
 
 from covey.errors import FormatError
 from covey.published.certificate import Certificate, is_possible
-from covey.text import paragraph, show_table
+from covey.text import number, paragraph, show_table
 
 FORMAT, VERSION = "covey-bounds", 1
 ANY_DOMAIN = {"type": "box", "lower": [0.0], "upper": [1.0]}  # ranges are found before there is any
@@ -66,7 +66,7 @@ def show_bounds(found: FoundBounds) -> None:
     """The ranges and what was promised, on stdout."""
     sys.stdout.write("Ranges that were found privately\n\n")
     rows = [
-        [name, "no range" if ends is None else f"{ends[0]:.6g}", "" if ends is None else f"{ends[1]:.6g}"]
+        [name, *(("no range", "") if ends is None else (number(end, ends[1] - ends[0]) for end in ends))]
         for name, ends in found.ranges.items()
     ]
     show_table(["column", "from", "to"], rows, right=(1, 2))

@@ -158,15 +158,20 @@ def centre_table(release: Release, labels: Sequence[str] | None = None) -> str:
 
 
 def certificate_table(certificate: Certificate) -> str:
+    leaves = certificate.leaves()  # of a merge, the releases that it joins
+    told = (each.parameters.get("choice") for each in (certificate, *leaves))
+    choices = list(dict.fromkeys(each for each in told if isinstance(each, str)))  # of a level, or of any part
     facts = {
         "epsilon": in_full(certificate.epsilon),
         "delta": in_full(certificate.delta),
         "neighbouring data sets": certificate.neighbours,
         "a person is": certificate.person,
         "algorithm": certificate.algorithm,
-        "how it was chosen": str(certificate.parameters.get("choice", "in advance")),
-        "data set": certificate.dataset or "not named",
-        "ledger": "none was kept" if certificate.receipt is None else f"receipt {certificate.receipt}",
+        **({"how it was chosen": "; ".join(choices)} if choices else {}),
+        "data set": "; ".join(dict.fromkeys(each.dataset or "not named" for each in leaves)),
+        "ledger": "; ".join(
+            dict.fromkeys("none was kept" if each.receipt is None else f"receipt {each.receipt}" for each in leaves)
+        ),
         "made by": f"Covey {certificate.covey}",
     }
     rows = list(facts.items())

@@ -14,6 +14,7 @@ from fractions import Fraction
 from covey.checks import whole_number
 from covey.errors import ParameterError
 from covey.events import exactly
+from covey.text import upward
 
 __all__ = ["GroupPrivacy", "Promise", "Step", "group_privacy"]
 
@@ -60,7 +61,9 @@ class GroupPrivacy:
         for step in self.curve:
             if step.delta <= delta:
                 return step
-        raise ParameterError("delta", f"must be at least {self.curve[-1].delta:.3g}: no threshold promises less")
+        raise ParameterError(
+            "delta", f"must be at least {upward(self.curve[-1].delta, 3):.3g}: no threshold promises less"
+        )
 
     def delta_at(self, epsilon: float) -> float:
         """The smallest delta proven here for the group at an epsilon: over all numbers of members, or amplified."""
@@ -80,7 +83,9 @@ class GroupPrivacy:
             raise ParameterError("delta", "must be at least 0 and below 1")
         low, high = 0.0, self.naive.epsilon
         if self.delta_at(high) > delta:
-            raise ParameterError("delta", f"must be at least {self.delta_at(high):.3g} for this mechanism and group")
+            raise ParameterError(
+                "delta", f"must be at least {upward(self.delta_at(high), 3):.3g} for this mechanism and group"
+            )
         if self.delta_at(0.0) <= delta:
             return 0.0
         while high - low > 1e-9 * max(1.0, high):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from covey import ParameterError
 from covey.cli.main import cli, main
 from covey.published.release import Release
 from covey.theory.group import group_privacy
@@ -44,9 +45,26 @@ def test_the_whole_curve_and_what_stands_beside_it():
 def test_the_table_in_words():
     page = run(*USUAL, "--at", "1e-6")
     assert "best threshold is T = 8, epsilon 4;" in page
-    assert "0.6466" in page
-    assert "0.07937" in page
+    assert "0.6467" in page
+    assert "0.07938" in page
     assert len(page.splitlines()) < 45
+
+
+def test_no_promise_is_rounded_down_in_words(tmp_path):
+    """ "Rounded up", the page says: the nearest four digits may promise too much."""
+    answer, page = json.loads(run(*USUAL, "--json")), run(*USUAL)
+    for step, words in zip(answer["curve"], (line.split() for line in page.splitlines()[4:]), strict=False):
+        if words and words[0] == str(step["threshold"]):
+            told = [float(each) for each in words[1:]]
+            assert all(a >= b for a, b in zip(told, (step["epsilon"], step["delta"]), strict=False))
+    found = group_privacy(0.5, group=100, rate=0.01, delta=1e-9)
+    with pytest.raises(ParameterError) as error:
+        found.best_threshold(1e-300)
+    least = float(str(error.value).partition("at least ")[2].partition(":")[0])
+    assert found.best_threshold(least).threshold == 100 or found.best_threshold(least).delta <= least
+    with pytest.raises(ParameterError) as error:
+        found.epsilon_at(1e-300)
+    assert found.epsilon_at(float(str(error.value).partition("at least ")[2].partition(" ")[0])) > 0
 
 
 def test_a_sample_of_fixed_size():

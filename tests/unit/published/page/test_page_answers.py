@@ -103,3 +103,11 @@ def test_the_studio_says_where_noise_leaves_every_share_outside_open():
 def test_a_small_share_is_told_with_the_ends_of_its_interval_which_it_is_not_the_middle_of():
     program = f"import('{WORDS.as_uri()}').then((m) => console.log(m.shareBetween([0.004, 0, 0.0912])))"
     assert node(program) == "0% (0 to 10)"
+
+
+@pytest.mark.parametrize(
+    ("value", "told"), [(0.1234, "0.1234"), (0.1 + 0.2, "0.3"), (1.0049, "1.0049"), (10000, "10000")]
+)
+def test_what_is_paid_and_stated_is_told_with_all_its_digits(value, told):
+    """Three digits said that 1.0049 costs 1."""
+    assert node(f"import('{WORDS.as_uri()}').then((m) => console.log(m.inFull({value!r})))") == told

@@ -14,10 +14,11 @@ from covey import Box, Coreset, Release
 from covey.fit.fit import fit
 from covey.published.certificate import UNCOVERED
 from covey.published.export import contents
+from covey.published.levels.words import NOT_COVERED
 from covey.published.page.mine import escape_json, in_odds, odds
 from covey.published.page.picture import densities
 from covey.published.plane import Plane
-from covey.published.report import POLICY, SCRIPT, STYLE, hashed, report
+from covey.published.report import POLICY, SCRIPT, STYLE, certificate_table, hashed, report
 
 BOX = Box(lon=(-30.1, -29.9), lat=(20.7, 20.9))
 NASTY = "</script><img src=x onerror=alert(1)>\"'&"
@@ -82,6 +83,18 @@ def test_the_promise_in_odds_follows_the_relation_the_delta_and_the_zones(releas
     assert NASTY in in_odds(msgspec.structs.replace(certificate, parameters=zoned))[-1]
     looked = {**certificate.parameters, "choice": f"the level was chosen with sight of raw data: {UNCOVERED}"}
     assert "not covered by these odds" in in_odds(msgspec.structs.replace(certificate, parameters=looked))[-1]
+
+
+def test_the_table_says_how_a_level_was_chosen_where_it_was_and_what_a_merge_joins(release):
+    """A fit was said to be chosen in advance, and so was a merge of a level that was chosen with sight of raw data."""
+    plain = msgspec.structs.replace(release.certificate, dataset="A", receipt="r1", parameters={})
+    assert "chosen" not in certificate_table(plain)
+    raw = msgspec.structs.replace(plain, dataset="B", receipt=None, parameters={"choice": NOT_COVERED})
+    merged = msgspec.structs.replace(plain, dataset=None, receipt=None, parts=[plain, raw])
+    told = certificate_table(merged)
+    assert f"<th>how it was chosen</th><td>{NOT_COVERED}</td>" in told
+    assert "<td>A; B</td>" in told
+    assert "<td>receipt r1; none was kept</td>" in told
 
 
 def test_no_name_of_a_data_set_a_column_or_a_zone_becomes_markup(release):

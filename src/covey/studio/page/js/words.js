@@ -12,6 +12,9 @@ export function amount(value) {
   return Math.abs(value) >= 1000 ? whole.format(value) : fine.format(value);
 }
 
+/** A privacy amount with all its digits, as certificates state it: rounded down it would promise too much. */
+export const inFull = (value) => (value === null || value === undefined || !Number.isFinite(value) ? "unknown" : String(Number(value.toPrecision(12))));
+
 /** The ends of an interval as they are written, three digits or whole numbers: the lower is never rounded up, the upper never down. */
 export function outward(low, high) {
   const step = (value) => (Math.abs(value) >= 1000 ? 1 : 10 ** (Math.floor(Math.log10(Math.abs(value) || 1)) - 2));

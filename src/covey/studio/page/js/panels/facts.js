@@ -1,7 +1,7 @@
 // Everything in words beside the map: what the level means, how far off it may be, where the centres are.
 import { byId, h, terms } from "../dom.js";
 import { levelsOf, statedOf } from "../store.js";
-import { amount, axes, between, cellSize, count, doubt, grade, metres, off, outsideWords, outward, percent, reach } from "../words.js";
+import { amount, axes, between, cellSize, count, doubt, grade, inFull, metres, off, outsideWords, outward, percent, reach } from "../words.js";
 
 export function tell(state, store) {
   const { current, places, server } = state;
@@ -19,8 +19,8 @@ export function tell(state, store) {
     ["Places that stand out", `${count(expected.points)} boxes`],
   ]));
   byId("detail-rows").replaceChildren(...terms([
-    ["ε of this level alone", amount(current.epsilon)],
-    ["ε that the certificate states", amount(statedOf(state, current.level).epsilon)],
+    ["ε of this level alone", inFull(current.epsilon)],
+    ["ε that the certificate states", inFull(statedOf(state, current.level).epsilon)],
     isNumber(expected.rows_noisy) && ["Rows, noisy", `${count(expected.rows_noisy)}${isNumber(expected.rows_error) ? ` ± ${count(expected.rows_error)}` : ""}`],
     cell && ["Usual size of a box", cell],
     ["Places in the private summary", count(current.size)],

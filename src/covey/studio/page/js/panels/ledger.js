@@ -1,7 +1,7 @@
 // The ledger: what was spent, when, on what; and what was published, which costs nothing more.
 import { api } from "../api.js";
 import { attempt, byId, h } from "../dom.js";
-import { amount, when } from "../words.js";
+import { inFull, when } from "../words.js";
 
 export function startLedger() {
   const panel = byId("panel-ledger");
@@ -28,16 +28,16 @@ function dataset(name, { total, spent, remaining }) {
   used.style.width = limited ? `${Math.min(100, (100 * spent) / total)}%` : "0";
   return h("section", { className: "card", "aria-label": `Budget of ${name}` },
     h("div", { className: "row" }, h("strong", {}, name), h("span", { className: "hint" }, "privacy budget, ε")),
-    limited ? h("p", { className: "big number" }, amount(remaining), " ", h("small", {}, `of ${amount(total)} remain`))
-      : h("p", { className: "big number" }, amount(spent), " ", h("small", {}, "spent; no limit was set")),
-    limited && h("div", { className: "bar", role: "img", "aria-label": `${amount(spent)} of ${amount(total)} spent` }, used),
-    limited && h("p", { className: "keys" }, h("span", {}, h("i", { className: "spent" }), `spent ${amount(spent)}`), h("span", {}, h("i", { className: "left" }), `left ${amount(remaining)}`)));
+    limited ? h("p", { className: "big number" }, inFull(remaining), " ", h("small", {}, `of ${inFull(total)} remain`))
+      : h("p", { className: "big number" }, inFull(spent), " ", h("small", {}, "spent; no limit was set")),
+    limited && h("div", { className: "bar", role: "img", "aria-label": `${inFull(spent)} of ${inFull(total)} spent` }, used),
+    limited && h("p", { className: "keys" }, h("span", {}, h("i", { className: "spent" }), `spent ${inFull(spent)}`), h("span", {}, h("i", { className: "left" }), `left ${inFull(remaining)}`)));
 }
 
 function charges(entries) {
   if (entries.length === 0) return h("p", { className: "empty" }, "Nothing has been spent.");
   const row = (entry) => h("tr", {}, h("td", {}, when(entry.time)), h("td", { className: "words" }, entry.purpose, " ", h("span", { className: "hint" }, entry.dataset)),
-    h("td", {}, amount(entry.epsilon), entry.delta ? ` (δ ${entry.delta})` : ""));
+    h("td", {}, inFull(entry.epsilon), entry.delta ? ` (δ ${entry.delta})` : ""));
   return h("section", { className: "items" }, h("h3", {}, "Charges"), h("div", { className: "table-wrap" }, h("table", { id: "ledger-table" },
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "When"), h("th", { scope: "col", className: "words" }, "For what"), h("th", { scope: "col" }, "ε"))),
     h("tbody", {}, ...[...entries].reverse().map(row)))));

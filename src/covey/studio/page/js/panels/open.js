@@ -1,7 +1,7 @@
 // Opening a file in the page: sent to this machine's own server; columns and bounds are declared, never read from rows.
 import { api } from "../api.js";
 import { attempt, byId, h, problem, wordsOf } from "../dom.js";
-import { amount } from "../words.js";
+import { inFull } from "../words.js";
 import { boundsOnMap } from "./bounds.js";
 import { refusal } from "./refusal.js";
 
@@ -138,7 +138,7 @@ export function startOpen(store, stage, opened) {
   /** The data sets that the ledger knows, each with what is left of its budget. */
   async function dataSets(field, trouble) {
     const { datasets } = (await attempt(() => api.ledger())) ?? { datasets: {} };
-    return Object.entries(datasets).map(([name, { remaining }]) => [`“${name}”${remaining === null ? "" : `, ${amount(remaining)} left`}`, () => {
+    return Object.entries(datasets).map(([name, { remaining }]) => [`“${name}”${remaining === null ? "" : `, ${inFull(remaining)} left`}`, () => {
       field.value = name;
       trouble.replaceChildren();
     }]);

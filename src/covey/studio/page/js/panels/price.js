@@ -2,7 +2,7 @@
 import { api } from "../api.js";
 import { attempt, behind, byId, h, problem, wordsOf } from "../dom.js";
 import { statedOf } from "../store.js";
-import { amount, count, inWords } from "../words.js";
+import { count, inFull, inWords } from "../words.js";
 import { budgetRefusal } from "./refusal.js";
 
 const PAUSE = 120;
@@ -21,7 +21,7 @@ export function priceLines(state) {
   } else {
     lines.push(line("This level, which was paid for alone", own.factor));
   }
-  if (own.chosen === "after other releases") lines.push(h("p", { className: "hint" }, `Other releases of this data set were seen before: the certificate states the sum of all of them, ε = ${amount(own.epsilon)}.`));
+  if (own.chosen === "after other releases") lines.push(h("p", { className: "hint" }, `Other releases of this data set were seen before: the certificate states the sum of all of them, ε = ${inFull(own.epsilon)}.`));
   if (own.chosen === "with sight of raw data") lines.push(h("p", { className: "hint" }, "Raw data was seen in this run: the certificate says that the choice is not covered."));
   return lines;
 }
@@ -41,7 +41,7 @@ export function startPrice(store, { looked, rehearse }) {
     byId("several-slot").replaceChildren(...(rehearsing ? several(state) : again()));
     if (rehearsing && state.level !== null) {
       const { name, epsilon } = server.offers[state.level];
-      byId("pay").textContent = `Pay ${amount(epsilon)} for “${name}”…`;
+      byId("pay").textContent = `Pay ${inFull(epsilon)} for “${name}”…`;
     }
   }
 
@@ -70,9 +70,9 @@ export function startPrice(store, { looked, rehearse }) {
         h("div", { className: "items" },
           h("p", {}, "Who chooses by looking has seen every level shown: each of them is then published at the price of the last."),
           h("fieldset", { className: "segmented reach" }, h("legend", {}, "How far may the slider go?"),
-            ...server.offers.map(({ name, epsilon }, i) => h("label", { title: name }, h("input", { type: "radio", name: "up-to", value: String(epsilon), checked: i === upTo, onchange: choose(i) }), h("span", {}, amount(epsilon))))),
-          h("p", { className: "number", id: "several-price" }, `${upTo === 0 ? "One level" : `${upTo + 1} levels`}, up to “${own.name}”: costs ${amount(own.epsilon)}. The certificate then states a factor of ${own.looking.factor} at every level.`),
-          h("button", { type: "button", id: "pay-several", onclick: () => ask(own, false) }, `Pay ${amount(own.epsilon)} and look…`))),
+            ...server.offers.map(({ name, epsilon }, i) => h("label", { title: name }, h("input", { type: "radio", name: "up-to", value: String(epsilon), checked: i === upTo, onchange: choose(i) }), h("span", {}, inFull(epsilon))))),
+          h("p", { className: "number", id: "several-price" }, `${upTo === 0 ? "One level" : `${upTo + 1} levels`}, up to “${own.name}”: costs ${inFull(own.epsilon)}. The certificate then states a factor of ${own.looking.factor} at every level.`),
+          h("button", { type: "button", id: "pay-several", onclick: () => ask(own, false) }, `Pay ${inFull(own.epsilon)} and look…`))),
     ];
   }
 
@@ -93,11 +93,11 @@ export function startPrice(store, { looked, rehearse }) {
     dialog.replaceChildren(h("section", { className: "done", id: "price-card" },
       h("h2", { className: "title", id: "price-title" }, alone ? `Pay for “${name}” alone` : `See the levels up to “${name}”`),
       h("div", {},
-        h("p", { className: "big number" }, `Costs ${amount(epsilon)}`, " ", h("small", {}, limited ? `of the ${amount(price.remaining)} that remain for ${own}` : "of privacy budget")),
+        h("p", { className: "big number" }, `Costs ${inFull(epsilon)}`, " ", h("small", {}, limited ? `of the ${inFull(price.remaining)} that remain for ${own}` : "of privacy budget")),
         !limited && h("p", { className: "hint" }, `No limit is set for ${own}: without a ledger file (--ledger) nobody counts beyond this run.`),
         share && enough && h("p", { className: "hint" }, share === "all" ? "It uses up the privacy budget that is left." : `It uses ${share} of the privacy budget that is left.`)),
       limited && enough && h("div", { className: "bar", "aria-hidden": "true" }, bar(epsilon / price.remaining)),
-      h("p", { id: "will-state" }, `The certificate will state: chosen ${stated.chosen}, ε = ${amount(stated.epsilon)}, a factor of at most ${stated.factor}${stated.delta ? `, and beyond that at most ${amount(stated.delta)}` : ""}${alone ? "" : ", whichever of the levels is published"}.`),
+      h("p", { id: "will-state" }, `The certificate will state: chosen ${stated.chosen}, ε = ${inFull(stated.epsilon)}, a factor of at most ${stated.factor}${stated.delta ? `, and beyond that at most ${inFull(stated.delta)}` : ""}${alone ? "" : ", whichever of the levels is published"}.`),
       h("ul", { className: "points" },
         h("li", {}, `It is ${limited ? "written to the ledger" : "counted"} before a row is read, and is never given back.`),
         h("li", {}, "Other numbers of centres and comparisons then cost nothing more."),

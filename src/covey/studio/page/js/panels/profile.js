@@ -1,7 +1,7 @@
 // What is in the clusters on the slider: a question to the rows, with a price of its own that is confirmed first.
 import { api } from "../api.js";
 import { attempt, behind, byId, h } from "../dom.js";
-import { amount, shareBetween } from "../words.js";
+import { inFull, shareBetween } from "../words.js";
 
 const MOST_CELLS = 12; // of a column, that a table has room for
 
@@ -46,7 +46,7 @@ export function startProfile(store) {
     const asked = { level: current.level, k: current.centres.length, objective: current.objective, edges: current.edges ?? edges, columns: listed(), epsilon: cost };
     if (delta.value) asked.delta = Number(delta.value);
     const told = `epsilon ${cost}${asked.delta ? ` and delta ${asked.delta}` : ""}`; // with all digits: it is what is charged
-    const left = budget.remaining === null || budget.remaining === undefined ? "" : ` of the ${amount(budget.remaining)} that remain`;
+    const left = budget.remaining === null || budget.remaining === undefined ? "" : ` of the ${inFull(budget.remaining)} that remain`;
     const confirm = h("button", { type: "button", className: "primary", id: "profile-confirm", onclick: () => pay(confirm, asked, current) }, `Pay ${cost}`);
     card.replaceChildren(h("div", { className: "card" },
       h("p", {}, `It costs ${told}${left}, and adds to what the level cost. It is written to the ledger before a row is read, and is never given back.`),

@@ -1,7 +1,7 @@
 // Publish: a last word about what will be written, then the files and the certificate.
 import { api } from "../api.js";
 import { byId, h, terms, wordsOf } from "../dom.js";
-import { amount, doubt, grade, outsideWords } from "../words.js";
+import { doubt, grade, inFull, outsideWords } from "../words.js";
 import { ofPeople } from "./facts.js";
 
 const KINDS = { page: "a page to send", release: "for programs", geojson: "for maps" };
@@ -27,7 +27,7 @@ export function startPublish(store) {
         ["Level", server.levels[level].name], ["Centres", String(k)],
         ["Made small", objective === "k-means" ? "squared distances" : "distances"],
         ["How the level was chosen", own.chosen],
-        ["The certificate states", `ε = ${amount(own.epsilon)}, a factor of ${own.factor}`]])),
+        ["The certificate states", `ε = ${inFull(own.epsilon)}, a factor of ${own.factor}`]])),
       ...warnings(current, server),
       own.chosen === "with sight of raw data" && h("p", { className: "card warn" }, "The non-private centres were on. The certificate will say: level chosen with sight of raw data, the choice is not covered."),
       own.chosen === "on the slider" && h("p", { className: "hint" }, "You chose by looking, so the certificate states the privacy of the most detailed level that the slider showed."),
