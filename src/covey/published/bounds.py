@@ -11,9 +11,10 @@ import msgspec
 
 from covey.errors import FormatError
 from covey.published.certificate import Certificate, is_possible
-from covey.text import number, paragraph, show_table
+from covey.text import listing, number, paragraph, show_table
 
 FORMAT, VERSION = "covey-bounds", 1
+LARGEST = 2.0**63  # the last magnitude that rows are counted by
 ANY_DOMAIN = {"type": "box", "lower": [0.0], "upper": [1.0]}  # ranges are found before there is any
 
 
@@ -72,11 +73,14 @@ def show_bounds(found: FoundBounds) -> None:
     show_table(["column", "from", "to"], rows, right=(1, 2))
     if any(ends is None for ends in found.ranges.values()):
         sys.stdout.write(f"\n{paragraph(NONE)}\n")
-    sys.stdout.write(f"\n{paragraph(NOTE)}\n\n{paragraph(found.certificate.statement)}\n\n")
+    beyond = [name for name, ends in found.ranges.items() if ends is not None and max(map(abs, ends)) >= LARGEST]
+    note = f"{NOTE} {BEYOND.format(columns=listing(beyond))}" if beyond else NOTE
+    sys.stdout.write(f"\n{paragraph(note)}\n\n{paragraph(found.certificate.statement)}\n\n")
 
 
 NOTE = (
     "Nearly all rows seem to lie within, by noisy counts; those beyond are moved to the ends. A fit within these "
     "ranges was charged apart."
 )
+BEYOND = "Sizes of 9.2e18 and more are not told apart: rows of {columns} may lie far beyond what was found."
 NONE = "No range: too few rows for the share of epsilon that it had, or numbers that are nearly all 0."

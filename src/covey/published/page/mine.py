@@ -94,7 +94,8 @@ def in_odds(certificate: Certificate) -> list[str]:
     lines.append(f"“You” are {certificate.person}.")
     zones = certificate.parameters.get("zones")
     known = [each for each in zones if isinstance(each, dict)] if isinstance(zones, list) else []
-    if names := [str(each["name"]) for each in known if isinstance(each.get("name"), str)]:
+    stricter = [each for each in known if isinstance(own := each.get("epsilon"), int | float) and own < epsilon]
+    if names := [str(each["name"]) for each in stricter if isinstance(each.get("name"), str)]:
         lines.append(f"Rows in {listing(names)} are protected more strictly.")
     if UNCOVERED in certificate.statement:
         lines.append("How this release was chosen is not covered by these odds: the certificate says why.")

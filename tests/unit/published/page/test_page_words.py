@@ -81,6 +81,8 @@ def test_the_promise_in_odds_follows_the_relation_the_delta_and_the_zones(releas
     assert in_odds(replaced)[0] == f"What your values are, of any two: {but_for}."
     zoned = {**certificate.parameters, "zones": [{"name": NASTY, "epsilon": 0.1, "rate": 0.06}, "damaged"]}
     assert NASTY in in_odds(msgspec.structs.replace(certificate, parameters=zoned))[-1]
+    alike = {**certificate.parameters, "zones": [{"name": "park", "epsilon": certificate.epsilon, "rate": 1.0}]}
+    assert not any("park" in each for each in in_odds(msgspec.structs.replace(certificate, parameters=alike)))
     looked = {**certificate.parameters, "choice": f"the level was chosen with sight of raw data: {UNCOVERED}"}
     assert "not covered by these odds" in in_odds(msgspec.structs.replace(certificate, parameters=looked))[-1]
 
