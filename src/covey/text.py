@@ -7,7 +7,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Collection, Sequence
-from decimal import ROUND_CEILING, Context
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
 _UP = Context(prec=2, rounding=ROUND_CEILING)
 TINY, HUGE = 1e-10, 1e15  # beyond, numbers are told with an exponent
@@ -122,6 +122,12 @@ def plain(value: float, *, up: bool = False) -> str:
 def upward(value: float, digits: int) -> float:
     """A number with so many digits, never less than it is: what is said to be promised is not rounded down."""
     return float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(value))
+
+
+def outward(low: float, high: float, digits: int) -> tuple[float, float]:
+    """The ends of an interval with so many digits, none rounded inward; what ten digits do not show is rounding."""
+    down, up = (Context(prec=digits, rounding=each) for each in (ROUND_FLOOR, ROUND_CEILING))
+    return float(down.create_decimal(f"{low:.10g}")), float(up.create_decimal(f"{high:.10g}"))
 
 
 def listing(parts: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from covey.text import plain
+from covey.text import outward, plain, upward
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,11 @@ from covey.text import plain
 )
 def test_two_digits(value, up, told):
     assert plain(value, up=up) == told
+
+
+def test_ends_are_rounded_outward_and_promises_up():
+    assert outward(0.12341, 0.12341, 3) == (0.123, 0.124)
+    assert outward(-1.26, -1.21, 2) == (-1.3, -1.2)
+    assert outward(0.3, 0.1 + 0.2, 2) == (0.3, 0.3)
+    assert upward(1.00001, 4) == 1.001
+    assert upward(0.0, 4) == 0.0

@@ -10,7 +10,7 @@ from covey.post.errors.quantiles import LEVEL
 from covey.published.certificate import without_places
 from covey.published.counted import below_none, counted_words
 from covey.published.ways import MEAN, METRES, ROOT
-from covey.text import counted, listing, plain, which
+from covey.text import counted, listing, outward, plain, which
 
 if TYPE_CHECKING:
     from covey.published.certificate import Certificate
@@ -259,18 +259,22 @@ def _costs_more(cost: float, ends: Sequence[float] | None, whole: float | None, 
     whole : what these cost, for a share of it; nan where noise hides it; without it, the number as it is measured.
     """
 
-    def part(value: float) -> str:
-        share = 0.0 if whole is None else 100 * abs(value) / whole
-        return amount(abs(value)) if whole is None else f"{plain(share) if share < 100 else f'{share:,.0f}'}%"
+    def part(share: float) -> str:
+        return amount(share) if whole is None else f"{plain(share) if share < 100 else f'{share:,.0f}'}%"
 
-    words = f"would cost {part(cost)} {'more' if cost > 0 else 'less'}"
+    unit = 1.0 if whole is None else 100 / whole
+    words = f"would cost {part(unit * abs(cost))} {'more' if cost > 0 else 'less'}"
     if ends is None:
         return f"{words} (error unknown)" if guess else "cannot be compared with these: noise hides their costs"
     if ends[0] <= 0 <= ends[1]:
         return "cannot be told apart from these by their cost"
     if whole is not None and math.isnan(whole):
         return f"would cost {'more' if cost > 0 else 'less'}, by what share cannot be told: noise hides what these cost"
-    low, high = sorted(map(abs, ends))
+    low, high = sorted(unit * abs(end) for end in ends)
+    if high < (1e4 if whole is None else 100):  # larger ones are told in whole numbers
+        low, high = outward(low, high, 4 if whole is None else 2)
+    else:
+        low, high = math.floor(float(f"{low:.10g}")), math.ceil(float(f"{high:.10g}"))
     return f"{words} ({part(low)} to {part(high)}; {often(LEVEL)})"
 
 

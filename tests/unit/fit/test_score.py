@@ -14,6 +14,7 @@ from covey.errors import CoveyError
 from covey.fit.score import make_score
 from covey.fit.session import heard_by
 from covey.published.score.score import Score
+from covey.published.score.words import _told as words_of_score
 from covey.published.score.words import show_score
 
 BOX = {"x": (0.0, 2.0), "y": (0.0, 2.0)}
@@ -276,3 +277,14 @@ def test_a_distance_and_a_name_of_numpy_are_written_too_once_they_are_paid_for(r
     found = release.score(rows, epsilon=1, random_state=1, **asked)
     assert json.loads(found.to_json())["within"] == pytest.approx(0.15)
     assert [each.name for each in found.sets] == ["release", "ours"]
+
+
+def test_distances_are_told_as_they_were_asked_for_and_shares_outward(rows, release, capsys):
+    """1,234 was told as 1,200, and a share from 99.96% on as one from 100.0%."""
+    show_score(release.score(rows, within=0.12345, clip=0.54321, epsilon=1, random_state=1))
+    words = " ".join(capsys.readouterr().out.split())
+    assert "share within 0.12345" in words
+    assert "Rows farther than 0.54321 from all centres" in words
+    assert words_of_score("share within", (0.99981, 0.9996, 1.0)) == "99.981% (99.960 to 100.000)"
+    assert words_of_score("explained", (0.512, 0.50449, 0.5195)) == "51.2% (50.4 to 52.0)"
+    assert words_of_score("cost", (1.23456, 1.23451, 1.23459)) == "1.235 (1.234 to 1.235)"

@@ -135,6 +135,11 @@ def test_limits_are_told_with_what_they_cost(release):
         "151% more (148% to 154%;"
         in constraint_words(limited(release, fixed=1, costs={"found": [20.0, 19.0, 21.0]}, more_than_found=close))[1]
     )
+    narrow = {"fixed alone": [24.5, 24.21, 24.79]}
+    [_, told] = constraint_words(
+        limited(release, fixed=1, costs={"found": [200.0, 190.0, 210.0]}, more_than_found=narrow)
+    )
+    assert "would cost 12% more (12% to 13%;" in told, "not 12% to 12%"
     listed = constraint_words(limited(release, candidates=60, numbers=[4, 17]))
     assert listed == ["Limits: centres were chosen from 60 places (numbers 4 and 17, counted from 0)."]
     chosen = {**release.certificate.parameters, "site_numbers": [3]}

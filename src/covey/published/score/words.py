@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import sys
 
 from covey.post.ratios import Told
 from covey.published.score.score import Score
-from covey.text import paragraph, plain, show_table
+from covey.text import outward, paragraph, show_table
 
 NOTE = (
     "Every number with what holds the true one 9 times in 10, each by itself; it is about the noise, and about the "
@@ -38,11 +39,12 @@ def show_score(score: Score) -> None:
 
 ALWAYS = ("mean distance", "explained")
 SHARES = ("share within", "explained")
+NARROW = 0.002  # interval of a share: a narrower one is told with two digits more
 
 
 def _named(score: Score, what: str) -> str:
     if what == "share within":
-        return f"share within {plain(score.within or 0.0)}{_unit(score)}"
+        return f"share within {score.within or 0.0:,.12g}{_unit(score)}"
     return what + (_unit(score) if what in ("mean distance", "root mean square") else "")
 
 
@@ -54,8 +56,12 @@ def _told(what: str, told: Told | None) -> str:
     if told is None or (what in SHARES and told[1] <= 0 and told[2] >= 1):  # anything is possible
         return "cannot tell"
     if what in SHARES:
-        return f"{100 * told[0]:.1f}% ({100 * told[1]:.1f} to {100 * told[2]:.1f})"
-    return f"{told[0]:.4g} ({told[1]:.4g} to {told[2]:.4g})"
+        digits = 1 if told[2] - told[1] >= NARROW else 3
+        step = 10.0**digits
+        low, high = math.floor(100 * step * told[1] + 1e-6) / step, math.ceil(100 * step * told[2] - 1e-6) / step
+        return f"{100 * told[0]:.{digits}f}% ({low:.{digits}f} to {high:.{digits}f})"
+    low, high = outward(told[1], told[2], 4)
+    return f"{told[0]:.4g} ({low:.4g} to {high:.4g})"
 
 
 def _apart(score: Score, separation: float | None) -> str:
@@ -66,4 +72,4 @@ def _clipped(score: Score) -> str:
     if score.clip is None:
         lost = any(score.cost(each.name)[1] <= 0 for each in score.sets)
         return LOST if lost else ""
-    return f" Rows farther than {plain(score.clip)}{_unit(score)} from all centres count as that far."
+    return f" Rows farther than {score.clip:,.12g}{_unit(score)} from all centres count as that far."
