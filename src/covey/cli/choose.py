@@ -65,7 +65,7 @@ def choose(
         from covey.files import write_whole
         from covey.published.elbow import elbow_plot
 
-        write_whole(plot, elbow_plot(found, chosen))
+        write_whole(plot, elbow_plot(found, chosen, seeded=points.certificate.seeded))
     if as_json:
         click.echo(json.dumps(plain(found, chosen), indent=2))
         return

@@ -14,8 +14,10 @@ _WIDE = 112  # letters of a line of notes
 _LINE = 0.16  # inches from one to the next
 
 
-def elbow_plot(found: Choice, objective: str) -> bytes:
+def elbow_plot(found: Choice, objective: str, *, seeded: bool = False) -> bytes:
     """A PNG: the cost of each number of clusters with its interval, and those that fit about equally well.
+
+    seeded : whether the coreset is, and so not private, which is said.
 
     Where a cost cannot be told a dotted line stands instead of a point; one whose error nobody knows is hollow.
     """
@@ -23,7 +25,7 @@ def elbow_plot(found: Choice, objective: str) -> bytes:
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
-    from covey.published.draw import INK, QUIET
+    from covey.published.draw import ALARM, INK, QUIET, SEEDED
 
     notes = "\n".join(fill(each, _WIDE) for each in notes_of(found, objective))
     below = _LINE * (notes.count("\n") + 2) if notes else 0.0
@@ -40,6 +42,8 @@ def elbow_plot(found: Choice, objective: str) -> bytes:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.tick_params(colors=QUIET, labelsize=9, length=3)
     axes.set_title(fill(found.words, 90), loc="left", fontsize=10.5, color=INK)
+    if seeded:
+        figure.text(0.99, 0.5 * _LINE / high, SEEDED, fontsize=10, weight="bold", color=ALARM, ha="right")
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     buffer = io.BytesIO()

@@ -311,6 +311,8 @@ def test_the_picture_says_what_its_marks_mean():
 def test_every_choice_can_be_drawn(costs):
     picture = imread(io.BytesIO(elbow.elbow_plot(chosen(costs), "k-means")))
     assert picture.shape[1] == 1200
+    alarmed = imread(io.BytesIO(elbow.elbow_plot(chosen(costs), "k-means", seeded=True)))
+    assert (alarmed != picture).any(), "as every picture, it says that it is not private"
 
 
 # --- centres within limits --------------------------------------------------------------------------------------------

@@ -149,11 +149,11 @@ def _of_numbers(name: str, low: float, high: float, bins: Any = USUAL_BINS) -> C
     edges = np.linspace(low, high, many + 1)
     if not (low < high and np.isfinite(edges).all() and np.all(np.diff(edges) > 0)):
         raise ParameterError("columns", f"the range of {name!r} must be two finite numbers, the lower one first")
-    cells = [f"{a} to {b}" for a, b in pairwise(_told(edges))]
+    cells = [f"{a} to {b}" for a, b in pairwise(edges_in_words(edges))]
     return Column(name=name, source=name, kind=NUMBER, cells=[*cells, MISSING], edges=edges.tolist())
 
 
-def _told(edges: NDArray[np.float64]) -> list[str]:
+def edges_in_words(edges: NDArray[np.float64]) -> list[str]:
     """Edges in as few digits, but at least six, as leave each where it is but for a hundredth of a bin."""
     wanted, least = edges.tolist(), float(np.diff(edges).min())
     for digits in range(6, 17):

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from covey.published.certificate import in_full
 from covey.published.draw import ALARM, COLOURS, INK, QUIET, SEEDED, drawn_name
-from covey.published.profile.columns import CATEGORY, WEEKDAY, Column
+from covey.published.profile.columns import CATEGORY, WEEKDAY, Column, edges_in_words
 
 if TYPE_CHECKING:
     from covey.published.profile.profile import Profile
@@ -44,15 +45,15 @@ def small_multiples(profile: Profile) -> bytes:
             _panel(axes, column, shares[cluster], overall, colour=colour, few=bool(few[cluster]))
             axes.set_ylim(0, min(top, 1.05))
             if line == 0:
-                axes.set_title(drawn_name(column.name), fontsize=10, color=INK, loc="left")
+                axes.set_title(_heading(column), fontsize=10, color=INK, loc="left")
             if line < len(clusters) - 1:
                 axes.set_xticklabels([])
             if place == 0:
                 axes.set_ylabel(f"cluster {cluster}", fontsize=9, color=colour)
-    certificate = profile.certificate
-    title = f"Shares of each cluster's rows with 90% intervals; dashed: of all rows. ε = {certificate.epsilon:g}"
-    seeded = certificate.seeded
-    figure.suptitle(SEEDED if seeded else title, fontsize=10, color=ALARM if seeded else QUIET, x=0.01, ha="left")
+    seeded = profile.certificate.seeded
+    figure.suptitle(
+        SEEDED if seeded else title_of(profile), fontsize=10, color=ALARM if seeded else QUIET, x=0.01, ha="left"
+    )
     buffer = io.BytesIO()
     canvas.print_png(buffer)
     return buffer.getvalue()
@@ -67,7 +68,7 @@ def _panel(axes: Any, column: Column, shares: Any, overall: Any, *, colour: str,
         axes.vlines(places, shares[:, 1], shares[:, 2], color=INK, lw=0.9)
     axes.stairs(overall, np.arange(len(overall) + 1) - 0.5, color=INK, lw=0.9, alpha=0.65, ls=(0, (2, 1.5)))
     ticks, labels = _ticks(column, len(overall))
-    axes.set_xticks(ticks, [drawn_name(each[:LONGEST]) for each in labels], fontsize=7.5)
+    axes.set_xticks(ticks, [drawn_name(_cut(each)) for each in labels], fontsize=7.5)
     if column.kind == CATEGORY and len(overall) > 5:
         axes.tick_params("x", rotation=60)
     axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f}%")
@@ -76,10 +77,31 @@ def _panel(axes: Any, column: Column, shares: Any, overall: Any, *, colour: str,
         axes.spines[side].set_visible(False)
 
 
+def _cut(label: str) -> str:
+    return label if len(label) <= LONGEST else f"{label[: LONGEST - 1]}…"
+
+
+def title_of(profile: Profile) -> str:
+    """What the picture shows and promises, and what it leaves out."""
+    certificate, many = profile.certificate, len(profile.centres)
+    promise = f"ε = {in_full(certificate.epsilon)}"
+    promise += f", δ = {in_full(certificate.delta)}" if certificate.delta else ""
+    left = f" The largest {MOST_CLUSTERS} of {many:,} clusters." if many > MOST_CLUSTERS else ""
+    return f"Shares of each cluster's rows with 90% intervals; dashed: of all rows. {promise}.{left}"
+
+
+def _heading(column: Column) -> str:
+    left = (
+        f" ({MOST_BARS} of {len(column.cells):,})" if column.kind == CATEGORY and len(column.cells) > MOST_BARS else ""
+    )
+    return f"{drawn_name(column.name)}{left}"
+
+
 def _ticks(column: Column, many: int) -> tuple[list[float], list[str]]:
     """Where a panel's axis says what a bar is: every category and day, some edges of bins, every sixth hour."""
     if column.edges is not None:
         some = np.unique(np.linspace(0, many, min(5, many + 1)).round().astype(int)).tolist()
-        return [each - 0.5 for each in some], [f"{column.edges[each]:g}" for each in some]
+        told = edges_in_words(np.array(column.edges))
+        return [each - 0.5 for each in some], [told[each] for each in some]
     step = 1 if column.kind in (CATEGORY, WEEKDAY) else 6
     return [float(each) for each in range(0, many, step)], column.cells[:many:step]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from covey.published.certificate import in_full
 from covey.published.draw import ALARM, COLOURS, INK, QUIET, SEEDED, drawn_name
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def curves(score: Score) -> bytes:
         axes.spines[side].set_visible(False)
     axes.legend(frameon=False, loc="lower right", labelcolor=INK, fontsize=9)
     certificate = score.certificate
-    title = f"Rows within a distance of their centre, with 90% intervals. ε = {certificate.epsilon:g}"
+    title = f"Rows within a distance of their centre, with 90% intervals. ε = {in_full(certificate.epsilon)}"
     axes.set_title(
         SEEDED if certificate.seeded else title, fontsize=10, loc="left", color=ALARM if certificate.seeded else INK
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from covey import FormatError, KMeans, ParameterError
 from covey.published.certificate import Certificate
 from covey.published.profile.columns import read_columns
+from covey.published.profile.draw import _cut, _heading, _ticks, title_of
 from covey.published.profile.profile import Profile
 from covey.published.profile.words import in_bins, sentences, show_profile
 
@@ -103,6 +105,20 @@ def test_a_median_at_an_end_of_the_range_is_said_to_lie_beyond_it_perhaps(capsys
 
 def test_a_profile_is_drawn_with_a_panel_for_each_cluster_and_column(found):
     assert found.plot().startswith(b"\x89PNG")
+
+
+def test_the_picture_says_what_it_leaves_out_and_all_of_the_promise():
+    told = small([[50 + i, 20, 30, 0] for i in range(25)], "age=1000000:1000003:3", 2.0)
+    promise = msgspec.structs.replace(told.certificate, epsilon=0.12345678, delta=1e-7)
+    told.certificate = promise
+    words = title_of(told)
+    assert "ε = 0.12345678, δ = 1e-07" in words
+    assert words.endswith("The largest 20 of 25 clusters.")
+    assert told.plot().startswith(b"\x89PNG")
+    assert _ticks(told.columns[0], 3)[1] == ["1000000", "1000001", "1000002", "1000003"]
+    [many] = read_columns(["mode=" + "|".join(f"the {i}th" for i in range(40))], ["mode"], {})
+    assert _heading(many) == "mode (30 of 41)"
+    assert _cut("neighbourhood A") == "neighbourho…"
 
 
 def test_the_records_are_every_count_with_its_share(found):
