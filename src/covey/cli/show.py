@@ -195,7 +195,9 @@ def show_answer(answer: Answer, plot: str | None, *, of_levels: bool, allow_seed
 
 def show_levels(found: LevelSet) -> None:
     """What each level means, and what all of them together promise."""
-    rows = [[each.name, f"{each.epsilon:g}", found.meaning(i)] for i, each in enumerate(found.levels)]
+    from covey.published.certificate import in_full
+
+    rows = [[each.name, in_full(each.epsilon), found.meaning(i)] for i, each in enumerate(found.levels)]
     click.echo(f"{len(rows)} privacy levels of {len(found.columns)} columns: {printable(', '.join(found.columns))}\n")
     show_table(["level", "epsilon"], [row[:2] for row in rows], right=[1])
     for name, _, words in rows:

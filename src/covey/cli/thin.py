@@ -87,7 +87,7 @@ def show(upload: Upload, *, epsilon: float, out: str, zones: str) -> None:
         [
             [
                 ", ".join(each.names),
-                f"{float(each.epsilon):g}",
+                f"{float(each.epsilon):.12g}",
                 f"{each.words / 2**64:.4g}",
                 f"{each.rows:,}",
                 each.sent,
@@ -101,13 +101,13 @@ def show(upload: Upload, *, epsilon: float, out: str, zones: str) -> None:
     click.echo("\nThe epsilon that is promised to one row, by that of all releases together:")
     totals = [times * epsilon for times in TIMES]
     show_table(
-        ["zone", *(f"{total:g}" for total in totals)],
+        ["zone", *(f"{total:.12g}" for total in totals)],
         [
             *(
                 [", ".join(each.names), *(plain(each.promised(total), up=True) for total in totals)]
                 for each in upload.shares
             ),
-            ["elsewhere", *(f"{total:g}" for total in totals)],
+            ["elsewhere", *(f"{total:.12g}" for total in totals)],
         ],
         right=range(1, len(totals) + 1),
     )

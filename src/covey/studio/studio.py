@@ -188,7 +188,7 @@ class Studio:
             read_zones(zones, epsilon=amount("epsilon", epsilon), domain=data.domain)
             left = price_of(self._account())["remaining"]
             if left is not None and left < epsilon and self._key_of(data, levels) is None:  # a key may have paid before
-                raise Refusal(409, f"the look costs {epsilon:g}, but only {left:g} of the budget is left")
+                raise Refusal(409, f"the look costs {epsilon:.12g}, but only {left:.12g} of the budget is left")
             self._job = Job(lambda progress, cancelled: self._compute(data, levels, zones, progress, cancelled))
             self._job.start()
             return self._job.describe()

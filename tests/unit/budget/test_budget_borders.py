@@ -12,6 +12,7 @@ import pytest
 
 from covey.budget.accounting import amplify, gaussian
 from covey.budget.accounting.accountant import Cost, compose
+from covey.budget.accounting.amounts import DELTA_UNITS, shown
 from covey.budget.accounting.amplify import amplified, inner_cost
 from covey.budget.accounting.groups import group_cost, row_cost
 from covey.budget.ledger import store
@@ -112,3 +113,9 @@ def test_a_connection_that_cannot_be_set_up_is_closed(monkeypatch):
     with pytest.raises(sqlite3.OperationalError):
         store._connect("file:x")
     assert closed == [True]
+
+
+def test_what_a_ledger_shows_is_exact_down_to_its_smallest_unit():
+    """Of small amounts six digits were shown, so that less seemed to be left than was asked for, or more."""
+    for units in (1, 1_234_567_891_234, 10**15 + 1, 123_456_789 * 10**9):
+        assert Fraction(shown(Fraction(units, DELTA_UNITS))) == Fraction(units, DELTA_UNITS)

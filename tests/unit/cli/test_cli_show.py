@@ -252,3 +252,10 @@ def test_query_writes_centres_for_a_map(here):
     assert "Distances are straight over the map." in compared.output
     assert "-k" in refused("query", "coreset.parquet", "--centers", "trips.csv", "--plot", "x.png")
     assert "longitude" in refused("query", "coreset.parquet", "-k", 2, "--geojson", "x.geojson", "--lon", "nothing")
+
+
+def test_the_epsilon_of_a_level_is_shown_with_all_its_digits(tmp_path):
+    levels = fit_levels(np.zeros((5, 1)), bounds=[(-1, 1)], levels=[("a", 0.12345678)], random_state=1)
+    levels.save(tmp_path / "levels.json")
+    told = CliRunner().invoke(cli, ["show", str(tmp_path / "levels.json")]).output
+    assert ["a", "0.12345678"] in [line.split() for line in told.splitlines()]

@@ -42,5 +42,5 @@ def shown(value: Fraction | int) -> str:
     whole, rest = divmod(value.numerator * (DELTA_UNITS // value.denominator), DELTA_UNITS)
     digits = f"{rest:018d}".rstrip("0")
     if whole == 0 and digits and len(digits) - len(digits.lstrip("0")) >= 5:
-        return f"{float(value):g}"
+        return f"{float(value):.13g}"
     return f"{whole}.{digits}" if digits else str(whole)
