@@ -8,7 +8,7 @@ import math
 def tail(strength: float, share: float) -> int:
     """The smallest t with P(|X| > t) <= share for discrete Laplace noise: 2p^(t+1)/(1+p) <= share."""
     p = math.exp(-strength)
-    return max(0, math.ceil(math.log(share * (1 + p) / 2) / math.log(p) - 1)) if p > 0 else 0
+    return max(0, math.ceil(math.log(share * (1 + p) / 2) / -strength - 1)) if p > 0 else 0
 
 
 def tail_of_two(strength: float, share: float) -> int:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from covey.post.distances import Floats, add_up, nearest
 from covey.post.errors.boxes import CountedBoxes, Cut, Near, chunks, laplace_variance, spots
 from covey.post.errors.quantiles import LEVEL, deviations
+from covey.post.tails import tail
 
 CHANCE = 0.01  # that nothing but noise is called rows
 FEWEST = 2.7  # kept rows, of which nobody need have been kept: by that many the rows behind coins may be more
@@ -58,6 +59,9 @@ class Sizes:
         above `most` as far down as that would: no possible number is left out that the size itself would leave in.
         """
         half = deviations(level, self.draws) * np.sqrt(self.noise + self.uneven)
+        if self.scale is not None:  # noise of one draw is in whole rows, and goes beyond a smooth law's quantile
+            alone = (self.draws == 1) & (self.uneven == 0)
+            half = np.where(alone, np.maximum(half, tail(1 / self.scale, 1 - level)), half)
         high = np.minimum(np.maximum(self.sizes, 0.0) + half, most)
         return np.stack([np.minimum(self.sizes, most) - half, high], axis=1)
 

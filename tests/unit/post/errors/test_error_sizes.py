@@ -104,3 +104,13 @@ def test_intervals_of_impossible_sizes_hold_what_is_possible_as_often_as_they_sa
         inside = (noisy >= 0) & (noisy <= rows)
         assert (low[inside] == plain_low[inside]).all()
         assert (high[inside] == np.minimum(plain_high[inside], rows)).all()
+
+
+@pytest.mark.parametrize("scale", [0.2, 0.4, 0.5, 1.0, 2.0, 20.0])
+@pytest.mark.parametrize("level", [0.9, 0.99])
+def test_counts_with_noise_of_whole_rows_hold_as_often_as_they_say(scale, level):
+    """Of scale 0.5 every fourth count was beyond its interval, which ended before the next whole number."""
+    rng, p = public_rng(9), np.exp(-1 / scale)
+    noise = rng.geometric(1 - p, 20_000) - rng.geometric(1 - p, 20_000)
+    low, high = Sizes.counted(100.0 + noise, scale=scale).intervals(level).T
+    assert ((low <= 100) & (high >= 100)).mean() > level - 0.03 * (1 - level) ** 0.5
