@@ -288,3 +288,8 @@ def test_distances_are_told_as_they_were_asked_for_and_shares_outward(rows, rele
     assert words_of_score("share within", (0.99981, 0.9996, 1.0)) == "99.981% (99.960 to 100.000)"
     assert words_of_score("explained", (0.512, 0.50449, 0.5195)) == "51.2% (50.4 to 52.0)"
     assert words_of_score("cost", (1.23456, 1.23451, 1.23459)) == "1.235 (1.234 to 1.235)"
+
+
+def test_of_people_a_score_is_of_the_rows_that_count(rows, release, capsys):
+    show_score(release.score(rows, person="who", rows_per_person=2, epsilon=1, random_state=1))
+    assert "the rows that count, at most 2 of each person" in " ".join(capsys.readouterr().out.split())

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from covey.published.counted import counted_words, rows_of
 from covey.published.profile.columns import CATEGORY, Column
 from covey.published.profile.profile import Finding, Profile
 from covey.text import listing, paragraph, plain, show_table
@@ -85,6 +86,7 @@ def show_profile(profile: Profile) -> None:
         sys.stdout.write("\n")
         show_table(*_table(profile, column), right=range(1, len(column.cells) + 3))
     notes = [NOTE.format(scale=plain(profile.noise_scale, up=True)), *_ends(profile), *_found(profile)]
+    notes += counted_words(profile.certificate)
     sys.stdout.write(f"\n{paragraph(' '.join(notes))}\n\n{paragraph(profile.certificate.statement)}\n\n")
 
 
@@ -134,7 +136,7 @@ def _table(profile: Profile, column: Column) -> tuple[list[str], list[list[str]]
     shares = np.concatenate([counts.shares(), counts.whole.shares()])
     sizes = np.concatenate([counts.sizes(), counts.whole.sizes()])
     rows = [f"{max(total, 0.0):,.0f} ± {math.ceil((high - low) / 2):,}" for total, low, high in sizes]
-    head = [known.name, "rows (noisy)"]
+    head = [known.name, f"{rows_of(profile.certificate)} (noisy)"]
     table = [[line, many] for line, many in zip(lines, rows, strict=True)]
     if known.edges is not None:
         medians = [*profile.medians(known.name), profile.whole_median(known.name)]

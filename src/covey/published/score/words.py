@@ -6,6 +6,7 @@ import math
 import sys
 
 from covey.post.ratios import Told
+from covey.published.counted import counted_words
 from covey.published.score.score import Score
 from covey.text import outward, paragraph, show_table
 
@@ -34,7 +35,8 @@ def show_score(score: Score) -> None:
         better = score.is_better(other.name)
         what = "cannot be told apart from" if better is None else "is better than" if better else "is worse than"
         sys.stdout.write(f"\n{paragraph(f'{other.name} {what} {score.sets[0].name}.')}\n")
-    sys.stdout.write(f"\n{paragraph(NOTE + _clipped(score))}\n\n{paragraph(score.certificate.statement)}\n\n")
+    note = " ".join([NOTE + _clipped(score), *counted_words(score.certificate)])
+    sys.stdout.write(f"\n{paragraph(note)}\n\n{paragraph(score.certificate.statement)}\n\n")
 
 
 ALWAYS = ("mean distance", "explained")

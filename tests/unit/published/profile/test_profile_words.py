@@ -87,6 +87,18 @@ def test_no_number_of_rows_is_told_below_none(capsys):
     assert any(line.split()[:3] == ["0", "0", "±"] for line in lines)
 
 
+def test_of_people_the_rows_are_those_that_count(capsys):
+    told = small([[90, 60, 30]], "mode=bike|car", 4.0)
+    people = {"unit": "who", "person": "all rows with the same 'who', of which at most 2 count"}
+    told.certificate = msgspec.structs.replace(
+        told.certificate, **people, parameters={"people": {"rows_per_person": 2}}
+    )
+    show_profile(told)
+    words = " ".join(capsys.readouterr().out.split())
+    assert "mode rows that count (noisy) bike car other" in words
+    assert "the rows that count, at most 2 of each person" in words
+
+
 def test_bins_of_large_numbers_have_names_of_their_own_that_say_where_they_are():
     [column] = read_columns(["year=1000000:1000012:12"], ["year"], {})
     assert column.cells[:2] == ["1000000 to 1000001", "1000001 to 1000002"]
