@@ -68,7 +68,7 @@ def forecast(
     *, n: float, d: int, k: int, epsilon: float, delta: float | None = None, neighbours: str = "add-remove"
 ) -> Forecast:
     """What to expect of `auto` for n rows in d columns and k centres."""
-    _check(n=n, d=d, k=k, epsilon=epsilon, delta=delta)
+    d, k = _check(n=n, d=d, k=k, epsilon=epsilon, delta=delta)
     relation = Neighbours.parse(neighbours)
     strength = epsilon / (2 if relation is Neighbours.REPLACE_ONE else 1)  # replacing doubles the noise of most parts
     route, why = _route(d, delta)
@@ -174,14 +174,15 @@ def _least(reached: Callable[[float], bool], low: float, high: float) -> float:
     return math.ceil(high * 10**digits) / 10**digits
 
 
-def _check(*, n: float, d: int, k: int, epsilon: float, delta: float | None) -> None:
+def _check(*, n: float, d: int, k: int, epsilon: float, delta: float | None) -> tuple[int, int]:
+    """d and k as plain whole numbers, or an error that names what is wrong."""
     if not isinstance(n, int | float) or not 1 <= n <= LARGEST_SIZE * 1000:
         raise ParameterError("n", "must be a number of rows, at least 1")
-    for name, value in (("d", d), ("k", k)):
-        whole_number(name, value, least=1, most=100_000)
+    d, k = (whole_number(name, value, least=1, most=100_000) for name, value in (("d", d), ("k", k)))
     if k > n:
         raise ParameterError("k", "must be at most n: there are not as many rows as clusters")
     if not isinstance(epsilon, int | float) or not 0 < epsilon <= 10_000:
-        raise ParameterError("epsilon", "must be a positive number")
+        raise ParameterError("epsilon", "must be a positive number, at most 10000")
     if delta is not None and not 0 < delta < 1:
         raise ParameterError("delta", "must be above 0 and below 1, or left out")
+    return d, k

@@ -286,8 +286,9 @@ def _width(extent: float | str | None, bounds: Any, columns: int) -> float | Non
 def _say(what: str, share: float, width: float | None) -> str:
     """Two digits: 0.034%, 4.7%, 230%; a distance in metres if the domain's width is known."""
     least = "<" if share < LEAST * 1.001 else ""  # before what the forecast does not tell from smaller errors
+    share = min(share, 1.0) if what == "place" else share  # of the width: no centre is farther off
     if what == "place" and width is not None:
-        metres = float(f"{min(share, 1) * width:.2g}")
+        metres = float(f"{share * width:.2g}")
         return least + (f"{metres:.12g} m" if metres < 1000 else f"{metres / 1000:.12g} km")
     return "over 1000%" if share > 10 else f"{least}{float(f'{100 * share:.2g}'):.12g}%"
 

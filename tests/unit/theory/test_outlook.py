@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -61,3 +62,17 @@ def test_errors_name_parameters(wishes, taught):
         covey.plan(1e5, 2, 10, **wishes)
     assert str(error.value).startswith(taught)
     assert "--" not in str(error.value)
+
+
+def test_no_centre_is_expected_farther_off_than_the_domain_is_wide():
+    """Over 1000% of the width was said of a place; in metres it was the width."""
+    places = [line[3] for line in covey.plan(100, 2, 100).table()]
+    assert places[0].startswith("100% (")
+    assert not any(end.startswith("over") for end in places)
+
+
+def test_numbers_of_numpy_are_plain_in_the_document():
+    asked = covey.plan(np.float64(1e5), np.int64(2), np.int64(10), epsilon=np.float64(1.0))
+    assert json.loads(json.dumps(asked.document()))["forecast"][0]["k"] == 10
+    with pytest.raises(ParameterError, match="epsilon: must be a positive number, at most 10000"):
+        covey.plan(1e5, 2, 10, epsilon=1e5)
