@@ -43,7 +43,10 @@ class Person:
     def __post_init__(self) -> None:
         if self.column is not None and (not isinstance(self.column, str) or not self.column):
             raise ParameterError("person", "must be the name of a column, or None when each row is a person")
-        object.__setattr__(self, "column", None if self.column is None else str(self.column))  # numpy's own are no JSON
+        if self.column is not None:
+            if self.column.encode(errors="replace").decode() != self.column:  # no release could be written
+                raise ParameterError("person", "is a column whose name is not valid text; rename it")
+            object.__setattr__(self, "column", str(self.column))  # a text of numpy is no JSON
         if isinstance(self.rows, str):
             share = self.quantile
             if share is None or not Fraction(1, 2) <= share <= Fraction(99, 100):

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import covey
-from covey import Box, BudgetError, FormatError, LedgerError, ParameterError, Release
+from covey import Box, BudgetError, FormatError, Ledger, LedgerError, ParameterError, Release
 from covey.budget.accounting.accountant import Cost
 from covey.budget.accounting.plan import Plan, Reserve
 from covey.budget.accounting.promise import Promise
@@ -502,3 +502,24 @@ def test_texts_and_numbers_of_numpy_are_written_too_once_they_are_paid_for(rows)
     release = found.release(np.int64(0), np.int64(2), objective=np.str_("k-median"), chosen=np.str_("in advance"))
     assert Release.from_json(release.to_json()) == release
     assert release.certificate.dataset == "d"
+
+
+def test_a_name_that_no_file_can_hold_is_refused_before_it_is_paid_for(tmp_path):
+    rows = pd.DataFrame({"x": [0.1, 0.2], "\ud800": [1, 2]})
+    asked = {"bounds": {"x": (0, 1)}, "dataset": "d"}
+    book = Ledger.create(tmp_path / "ledger.db", dataset="d", epsilon=5)
+    with pytest.raises(ParameterError, match="levels: have a name that is no valid text"):
+        fit_levels(rows, levels=[("\ud800", 1.0)], ledger=book, **asked)
+    people = Ledger.create(tmp_path / "people.db", dataset="d", epsilon=5, person="who")
+    with pytest.raises(ParameterError, match="person: is a column whose name is not valid text"):
+        fit_levels(rows, person="\ud800", ledger=people, **asked)
+    assert book.datasets()["d"].spent.epsilon == people.datasets()["d"].spent.epsilon == 0
+
+
+def test_the_size_of_a_cell_is_told_in_each_column_by_what_it_counts():
+    """A column that counts little has no cells: its width was told of the others too, thirty times too small."""
+    rows = np.random.default_rng(1).uniform(0, 1, (2000, 2))
+    asked = {"bounds": [(0, 1), (0, 1)], "levels": [("a", 2.0)], "per_axis": 32, "random_state": 1}
+    told = fit_levels(rows, scale=[0.001, 1.0], **asked).expected(0)
+    assert told["finest_cell"] == pytest.approx([1.0, 1 / 32])
+    assert told["cell_size"] == pytest.approx([1.0, 1 / 32])

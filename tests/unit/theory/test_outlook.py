@@ -74,5 +74,5 @@ def test_no_centre_is_expected_farther_off_than_the_domain_is_wide():
 def test_numbers_of_numpy_are_plain_in_the_document():
     asked = covey.plan(np.float64(1e5), np.int64(2), np.int64(10), epsilon=np.float64(1.0))
     assert json.loads(json.dumps(asked.document()))["forecast"][0]["k"] == 10
-    with pytest.raises(ParameterError, match="epsilon: must be a positive number, at most 10000"):
+    with pytest.raises(covey.ParameterError, match="epsilon: must be a positive number, at most 10000"):
         covey.plan(1e5, 2, 10, epsilon=1e5)

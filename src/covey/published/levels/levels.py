@@ -60,6 +60,8 @@ def check_levels(levels: Sequence[Any]) -> tuple[Level, ...]:
     for each in levels:
         if isinstance(each, str) or not isinstance(each, Sequence) or len(each) != 2 or not isinstance(each[0], str):
             raise ParameterError("levels", 'must be pairs of a name and an epsilon, such as ("detailed", 1.0)')
+        if each[0].encode(errors="replace").decode() != each[0]:  # no file could hold it, once it is paid for
+            raise ParameterError("levels", f"have a name that is no valid text: {each[0]!r}")
         found.append(Level(str(each[0]), float(amount("epsilon", each[1]))))
     exact = [amount("epsilon", each.epsilon) for each in found]
     if any(a >= b for a, b in pairwise(exact)) or len({each.name for each in found}) < len(found):

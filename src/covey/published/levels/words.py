@@ -21,7 +21,7 @@ from covey.post.tails import tail_of_two
 from covey.public import Person
 from covey.published.certificate import UNCOVERED, Certificate, factor_of, in_full
 from covey.published.sentences import length
-from covey.text import plain
+from covey.text import counted, plain
 
 if TYPE_CHECKING:
     from covey.published.levels.levels import LevelSet
@@ -90,15 +90,15 @@ def expected(found: LevelSet, level: int) -> dict[str, Any]:
     """Plain numbers. `rows_error` is what noise exceeds in one case of twenty; None with zones, for their coins."""
     boxes, strength = found.boxes(level), float(found.strength(level))
     stand = boxes.stands
-    sides, weights = boxes.widths[stand, 0], np.maximum(boxes.counts[stand], 0)
+    sides, weights = boxes.widths[stand].max(axis=1), np.maximum(boxes.counts[stand], 0)
     order = np.argsort(sides)
     middle = sides[order][np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2)]  # of the rows that stand out
-    finest = 2 / found.per_axis
+    finest, whole = 2 / found.per_axis, 2 * found.domain.reach  # a column that counts less is no wider than its range
     return {
         "rows_noisy": max(0, round(found.rows(level))),
         "rows_error": None if found.zoned else tail_of_two(float(found.rows_epsilon), 0.05),  # inside and outside
-        "cell_size": (middle * found.domain.unit).tolist(),
-        "finest_cell": (finest * found.domain.unit).tolist(),
+        "cell_size": (np.minimum(middle, whole) * found.domain.unit).tolist(),
+        "finest_cell": (np.minimum(finest, whole) * found.domain.unit).tolist(),
         "points": int(stand.sum()),
         "rows_standing_out": float(boxes.counts[stand].sum()),
         "smallest_that_stands_out": smallest(found.per_axis**found.domain.dimension, strength),
@@ -125,7 +125,7 @@ def meaning(found: LevelSet, level: int) -> str:
     own, alone = found.levels[level], len(found.levels) == 1
     numbers = expected(found, level)
     size = _in_words(found, numbers["cell_size"])
-    least = f"a smallest cell shows up from about {numbers['smallest_that_stands_out']:,} rows"
+    least = f"a smallest cell shows up from about {counted(numbers['smallest_that_stands_out'], 'row')}"
     least += ", more in zones" if found.zoned else ""
     if numbers["points"] > 1:
         seen = f"Places about {size} in size are told apart, and {least}."
