@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from covey.audit import cells, report
 from covey.audit.blackbox import attack_mechanism
 from covey.audit.cells import Cell, Size, plan, work
-from covey.audit.summary import HEADERS, lines, weak
+from covey.audit.summary import HEADERS, beyond, lines, weak
 from covey.bench import runner
 from covey.cli.main import cli
 from covey.errors import ParameterError
@@ -90,6 +90,15 @@ def test_a_weak_attack_on_a_single_mechanism_is_said():
     named = {"name": "count", "epsilon": 1.0}
     assert weak(told(bound(0.8, single=True), kind="mechanism", parameters=named))
     assert not weak(told(bound(0.95, single=True), kind="mechanism", parameters=named))
+
+
+def test_a_claim_that_so_few_fits_cannot_refute_is_said():
+    """A system that gives a row away passed a claim of 10, with 40 fits: 20 prove no more than about 1.2."""
+    few, enough = bound(0.5, claimed=10.0, trials=20), bound(0.5, claimed=1.0, trials=200)
+    [words] = beyond(told(few, enough))
+    assert words.startswith("fit 0: they can prove 1.")
+    assert words.endswith("passes whatever it does")
+    assert not beyond(told({"status": "refused", "why": "depth: must be given"}))
 
 
 def test_a_failure_shows_in_all_three_files(tmp_path):

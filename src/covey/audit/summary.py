@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from covey.audit.bounds import Claim
 from covey.audit.cells import Cell
 
 Answer = Mapping[str, Any]
@@ -126,3 +127,15 @@ def weak(done: Pairs) -> list[str]:
         for cell, answer in done
         if cell.kind == "mechanism" and answer.get("single") and answer["lower"] < MARGIN * answer["claimed"]
     ]
+
+
+def beyond(done: Pairs) -> list[str]:
+    """Claims that no outcome of so few fits could refute: that they passed says nothing."""
+    found = []
+    for cell, answer in done:
+        if cell.kind in ("fit", "system") and "lower" in answer:
+            claim, trials = Claim(answer["claimed"], answer["delta"], answer["kind"]), answer["trials"]
+            most = float(claim.lower(trials, 0, trials=trials, alpha=answer["alpha"]))  # always there, never here
+            if most <= claim.amount:
+                found.append(f"{cell.label}: they can prove {most:.2f} at most, so that this passes whatever it does")
+    return found

@@ -74,7 +74,7 @@ def audit(
     from covey.algorithms.systems import packages
     from covey.audit.cells import FULL, USUAL, plan, plan_systems
     from covey.audit.report import write
-    from covey.audit.summary import HEADERS, lines, weak
+    from covey.audit.summary import HEADERS, beyond, lines, weak
     from covey.audit.systems import COLUMNS, promises, refuse_broken
     from covey.checks import amount
     from covey.text import show_table
@@ -107,6 +107,8 @@ def audit(
         click.echo(f"FAILED {problem}")
     for each in weak(done):
         click.echo(f"weak attack: {each}")
+    for each in beyond(done):
+        click.echo(f"too few fits: {each}")
     see = "" if out is None else f"; see {out}/{'results.json' if systems else 'report.html'}"
     click.echo(f"{len(done)} cells in {wall:.0f} s{see}")
     if any(line.failed for line in found):
