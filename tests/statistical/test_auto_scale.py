@@ -69,10 +69,10 @@ class Noted(Curator):
         self.mechanisms[kind].append(mechanism)
         return noisy
 
-    def grow(self, tree, mechanism):
+    def grow(self, tree, mechanism, **how):
         self._source = SeededSource(next(self._seeds))
         self.mechanisms["tree"].append(mechanism)
-        return super().grow(tree, mechanism)
+        return super().grow(tree, mechanism, **how)
 
 
 @pytest.fixture

@@ -159,7 +159,7 @@ class Curator(Sealed):
     def grow(self, tree: Tree, mechanism: Grows, *, fine: int | None = None) -> Nodes:
         """The leaves of a tree whose nodes split by noisy decisions: one event however deep. Proof: noise/tree.md.
 
-        fine : a depth; what grows below it by noise alone is cut off. Public.
+        fine : a depth; what grows below it is cut off if it is like noise alone. Public.
         """
         if mechanism.fan_out != tree.fan_out:
             raise ParameterError("fan_out", f"of the mechanism must be the tree's, {tree.fan_out}")

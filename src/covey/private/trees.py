@@ -4,7 +4,7 @@ The rows are passed over once for many levels: they are counted in the nodes tha
 the counts of the nodes above are sums of these. Of few rows in memory one pass serves all levels; otherwise a pass
 counts as many nodes as the engine says, and another one what is below the nodes that still split: of rows in memory,
 all of it, if they are not very many. Nothing is passed over for nodes without rows, nor for those whose rows are so few
-that they decide nothing, if what grows below them will be cut off.
+that they decide nothing, if what grows below them will probably be cut off.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from covey.queries.tree import MOST_NODES, Nodes, Tree, TreeNodes
 
 SORTED_ROWS = 2**23  # in memory, whose keys below nodes that still split are sorted
 LISTED = 2**22 + 1  # nodes that are looked up in a list of all of them; of more, those that have rows are searched
-TWIGS, TALL = 80, 16  # leaves below a node, levels to the lowest: by noise alone it hardly ever has so many
+TWIGS, TALL = 80, 13  # leaves below a node, levels to the lowest: by noise alone it hardly ever has so many
+RARE = 1000  # nodes: of more, one that has
 
 Integers = NDArray[np.int64]
 Leaves = list[tuple[int, Integers, Integers | None]]  # of each depth: keys, and rows if they are known
@@ -49,8 +50,9 @@ def grow(
     Besides the decisions, only public numbers end the growth: `tree.most_depth`, and `MOST_NODES`, which is compared
     with the number of nodes that the decisions made.
 
-    fine : a depth. Of a node there with fewer than `TWIGS` leaves below it, all in fewer than `TALL` levels, these are
-        cut off: heaps of equal rows are told from noise by their depth.
+    fine : a depth. What grows below the nodes there is cut off, all of it, unless one in `RARE` of those that split has
+        `TWIGS` leaves below it or more, or all that there can be, or some `TALL` levels down, as heaps of equal rows
+        have: then rows are there, which nodes of this depth may be too wide for, and which must be passed over.
     """
     bits, children = tree.axes_per_split, np.arange(tree.fan_out)
     nodes = local = np.zeros(1, dtype=np.int64)  # keys in the tree, and in the table of the last pass
@@ -87,21 +89,19 @@ def grow(
 
 
 def _without_twigs(tree: Tree, leaves: Leaves, forks: tuple[int, Integers, Integers]) -> Leaves:
-    """The leaves of a tree whose forks at their depth are leaves, where few grow below them."""
+    """The leaves of a tree: its forks at their depth, if what grows below them is like noise alone."""
     depth, nodes, rows = forks
-    deeper = [each for each in leaves if each[0] > depth]
-    which = [np.searchsorted(nodes, keys >> (at - depth) * tree.axes_per_split) for at, keys, _ in deeper]
     below, lowest = np.zeros_like(rows), np.zeros_like(rows)
-    for (at, _, _), own in zip(deeper, which, strict=True):
-        below += np.bincount(own, minlength=len(nodes))
-        lowest[own] = at - depth
-    cut = (below > 0) & (below < TWIGS) & (lowest < TALL)
-    kept = [each for each in leaves if each[0] <= depth] + [(depth, nodes[cut], rows[cut])]
-    for (at, keys, counts), own in zip(deeper, which, strict=True):
-        left = ~cut[own]
-        if left.any():
-            kept.append((at, keys[left], None if counts is None else counts[left]))
-    return kept
+    for at, keys, _ in leaves:
+        if at > depth:
+            own = np.searchsorted(nodes, keys >> (at - depth) * tree.axes_per_split)
+            below += np.bincount(own, minlength=len(nodes))
+            lowest[own] = at - depth
+    many = min(TWIGS, tree.fan_out ** (tree.deepest - depth))
+    large = np.count_nonzero((below >= many) | (lowest >= TALL))
+    if not below.any() or large * RARE > len(nodes):
+        return leaves
+    return [each for each in leaves if each[0] <= depth] + [(depth, nodes, rows)]
 
 
 class _Table(Sealed):

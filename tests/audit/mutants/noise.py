@@ -331,6 +331,13 @@ MUTANTS = (
         killer="unit/private/test_tree.py::test_leaves_below_forks_with_few_of_them_are_cut_off[even-64-400-2-1]",
     ),
     mutant(
+        "tree-cut-by-rows",
+        "whether a tree's lowest leaves are cut off hangs on exact rows, not on decisions",
+        "private.trees:_without_twigs",
+        {"(below >= many)": "(rows >= many)"},
+        killer="unit/private/test_tree.py::test_one_large_twig_of_very_many_is_noise",
+    ),
+    mutant(
         "tree-bias-of-the-paper",
         "the bias of a level is that of the paper: an empty node splits twice as often, and a whole leaf tells more",
         "noise.tree:units_of",

@@ -236,24 +236,43 @@ def test_boxes_are_no_smaller_than_a_thousandth_of_a_centres_rows(monkeypatch):
     assert leaves[100] < leaves[1000] / 4 < leaves[10**9] / 8
 
 
+@pytest.mark.parametrize("heap", [False, True])
 @pytest.mark.parametrize("d", [1, 2])
-def test_of_very_many_rows_no_box_that_noise_alone_has_cut_goes_beyond_the_levels_of_one_pass(d, monkeypatch, tmp_path):
-    """The same release from a file that is read once; boxes that hold rows stay divided."""
-    rows = np.concatenate([public_rng(1).uniform(-1, 1, (15_000, d)), np.full((15_000, d), 0.3)])
+def test_of_very_many_rows_no_box_that_noise_alone_has_cut_goes_beyond_the_levels_of_one_pass(
+    d, heap, monkeypatch, tmp_path
+):
+    """The same release from a file that is read once; where rows are in far smaller boxes, all is as it was."""
+    rows = public_rng(1).uniform(-1, 1, (30_000, d))
+    rows = np.concatenate([rows, np.full((15_000, d), 0.3)]) if heap else rows
     path = tmp_path / "rows.parquet"
     pq.write_table(pa.table({f"x{i}": column for i, column in enumerate(rows.T)}), path)
     kept = {"algorithm_params": {"keep_synopsis": True}, "algorithm": "auto", "random_state": 1}
     found = {}
     for many in (10**9, 10**4):
         monkeypatch.setattr("covey.algorithms.auto.low.MANY", many)
-        monkeypatch.setattr("covey.algorithms.auto.low.FINE", {1: 8, 2: 5})
+        monkeypatch.setattr("covey.algorithms.auto.low.FINE", {1: 12, 2: 8})
         of_file, release = (fit(each, k=2, epsilon=5.0, bounds=(-1, 1), **kept) for each in (path, rows))
         assert of_file.coreset == release.coreset
         found[many] = np.array(release.coreset.cells).max(axis=1)
-    width = 2 / (2**8 if d == 1 else 2**5)
+    width = 2 / (2**12 if d == 1 else 2**8)
     small = [int((each < 0.9 * width).sum()) for each in found.values()]
-    assert found[10**4].min() < width / 1000  # about the heap
-    assert 0 < small[1] < small[0]
+    assert small[0] > 0
+    assert small[1] == (small[0] if heap else 0)
+
+
+@pytest.mark.parametrize(("d", "width"), [(1, 1e-7), (2, 0.0)])
+def test_of_very_many_rows_those_in_slivers_have_centres_of_their_own(d, width, monkeypatch):
+    """Each centre's rows are in much less than a box of the levels that one pass counts."""
+    monkeypatch.setattr("covey.algorithms.auto.low.MANY", 10**4)
+    rng = public_rng(2)
+    middles = rng.uniform(-0.9, 0.9, (5, d))
+    if d == 1:
+        middles = 0.3 + np.arange(5)[:, None] * 1e-6
+    rows = middles[rng.integers(0, 5, 100_000)] + rng.uniform(-width / 2, width / 2, (100_000, d))
+    release = fit(rows, k=5, epsilon=5.0, bounds=(-1, 1), algorithm="auto", random_state=1)
+    centres = np.array(release.centres)
+    off = np.abs(middles - centres[nearest(middles, centres)]).max()
+    assert off < (1e-7 if d == 1 else 2e-5)
 
 
 # --- accuracy: guards against a broken piece, far from the measured values --------------------------------------------

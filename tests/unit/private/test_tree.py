@@ -15,6 +15,7 @@ from covey.noise.laplace import discrete_laplace
 from covey.noise.mechanisms import DiscreteLaplace
 from covey.noise.source import SeededSource
 from covey.noise.tree import PrivTree
+from covey.post.random import public_rng
 from covey.private import trees
 from covey.private.engines.base import exact
 from covey.private.engines.memory import MemoryEngine
@@ -461,18 +462,20 @@ def test_totals_by_key_are_those_of_all_rows_however_they_are_sorted(monkeypatch
 
 
 def plain_twigs_cut(
-    leaves: list[tuple[int, int]], bits: int, fine: int, least: int, tall: int
+    leaves: list[tuple[int, int]], bits: int, fine: int, least: int, tall: int, deepest: int
 ) -> list[tuple[int, int]]:
-    """Nodes of a depth in place of the leaves below, where these are fewer than `least` and none is `tall` below."""
+    """Nodes of a depth in place of the leaves below, if one in 1000 at most has `least` or all, or reaches `tall`."""
     of_fork: dict[int, list[tuple[int, int]]] = {}
     for depth, key in leaves:
         if depth > fine:
             of_fork.setdefault(key >> (depth - fine) * bits, []).append((depth, key))
-    kept = [leaf for leaf in leaves if leaf[0] <= fine]
-    for fork, below in of_fork.items():
-        whole = len(below) >= least or max(depth for depth, _ in below) - fine >= tall
-        kept += below if whole else [(fine, fork)]
-    return kept
+    every = 2 ** (bits * (deepest - fine)) if deepest > fine else 0
+    large = [
+        len(below) >= min(least, every) or max(depth for depth, _ in below) - fine >= tall for below in of_fork.values()
+    ]
+    if 1000 * sum(large) > len(large):
+        return leaves
+    return [leaf for leaf in leaves if leaf[0] <= fine] + [(fine, fork) for fork in of_fork]
 
 
 EVEN = np.random.default_rng(4).uniform(-1, 1, (3000, 2))
@@ -494,9 +497,36 @@ def test_leaves_below_forks_with_few_of_them_are_cut_off(rows, least, fine, thet
         whole = pairs(grown(rows, tree, mechanism, seed=seed))
         engine = Passes(rows, tree.domain, nodes_at_once=size)
         leaves = grown(rows, tree, mechanism, engine=engine, seed=seed, fine=fine)
-        assert sorted(pairs(leaves)) == sorted(plain_twigs_cut(whole, 2, fine, least, tall))
+        assert sorted(pairs(leaves)) == sorted(plain_twigs_cut(whole, 2, fine, least, tall, tree.deepest))
         query = TreeLeaves(tree, leaves)
         assert engine.total(query).tolist() == MemoryEngine(ArrayTable(rows), tree.domain).total(query).tolist()
+
+
+@pytest.mark.parametrize(("d", "fine"), [(1, 22), (2, 11)])
+def test_nodes_whose_rows_are_in_little_of_them_stay_divided(d, fine):
+    """At the depths that `auto` asks for. A heap in one column is as wide as its node already, nearly."""
+    tree, mechanism = Tree(box(d), axes_per_split=d), PrivTree(ONE, 2**d, theta=1)
+    sliver = 0.3 + public_rng(1).uniform(0, 2.0 ** (2 - fine) if d == 1 else 2.0**-fine / 10, (40_000, d))
+    for rows in ([] if d == 1 else [np.full((40_000, d), 0.3)]) + [sliver]:
+        whole = pairs(grown(rows, tree, mechanism))
+        assert max(depth for depth, _ in whole) > fine + 2
+        assert pairs(grown(rows, tree, mechanism, fine=fine)) == whole
+
+
+def test_one_large_twig_of_very_many_is_noise():
+    tree, fine = Tree(box(1), most_depth=12), 10
+    forks = np.arange(1000)
+    level = np.zeros(2000, dtype=np.int64)
+    below = (fine + 1, np.arange(2, 2000), level[2:])
+    deepest = (fine + 2, np.arange(4), level[:4])
+    leaves = [(fine, np.arange(1000, 1024), np.zeros(24, dtype=np.int64)), below, deepest]
+    assert pairs_of(trees._without_twigs(tree, leaves, (fine, forks, forks))) == [(fine, key) for key in range(1024)]
+    few = [(fine, np.arange(999, 1024), np.zeros(25, dtype=np.int64)), (fine + 1, np.arange(2, 1998), None), deepest]
+    assert trees._without_twigs(tree, few, (fine, forks[:-1], forks[:-1])) is few
+
+
+def pairs_of(leaves: trees.Leaves) -> list[tuple[int, int]]:
+    return sorted((depth, key) for depth, keys, _ in leaves for key in keys.tolist())
 
 
 def test_nodes_that_decide_nothing_need_no_pass():

@@ -154,7 +154,7 @@ def test_half_of_the_largest_place_errors_are_those_of_ordinary_k_means(benchmar
     rich = [(row["place"], row["itself"]) for row in told if row["n"] * row["epsilon"] / row["k"] >= 1000]
     private, ordinary = np.array(rich).T
     largest = private >= np.quantile(private, 0.9)
-    assert np.mean(ordinary[largest] >= private[largest] / 2) == pytest.approx(0.5, abs=0.05)
+    assert np.mean(ordinary[largest] >= private[largest] / 2) == pytest.approx(0.5, abs=0.1)
 
 
 def test_moved_counts_found_clusters_only(benchmark):
