@@ -33,6 +33,11 @@ def whole_number(name: str, value: object, *, least: int, most: float = 10**6) -
     return int(value)
 
 
+def is_text(name: str) -> bool:
+    """Whether a file can hold a name: no halves of characters, which are found now, and not after a charge."""
+    return name.encode(errors="replace").decode() == name
+
+
 def refuse_arguments(function: str, more: Mapping[str, Any]) -> None:
     """Refuse arguments that are not taken; of weights with the reason."""
     if "sample_weight" in more:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from covey.checks import check_columns, column_ranges, no_column
+from covey.checks import check_columns, column_ranges, is_text, no_column
 from covey.errors import ParameterError
 from covey.events import Neighbours as Neighbours
 from covey.events import exactly
@@ -41,11 +41,9 @@ class Person:
     rows: Any = 1
 
     def __post_init__(self) -> None:
-        if self.column is not None and (not isinstance(self.column, str) or not self.column):
-            raise ParameterError("person", "must be the name of a column, or None when each row is a person")
         if self.column is not None:
-            if self.column.encode(errors="replace").decode() != self.column:  # no release could be written
-                raise ParameterError("person", "is a column whose name is not valid text; rename it")
+            if not isinstance(self.column, str) or not self.column or not is_text(self.column):
+                raise ParameterError("person", "must be the name of a column, or None when each row is a person")
             object.__setattr__(self, "column", str(self.column))  # a text of numpy is no JSON
         if isinstance(self.rows, str):
             share = self.quantile
@@ -254,10 +252,8 @@ class Domain:
     metres: bool = False
 
     def __post_init__(self) -> None:
-        try:
-            "".join(self.columns or ()).encode()
-        except UnicodeEncodeError:  # found now, and not when the release is written, after the charge
-            raise ParameterError("bounds", "a column's name is not valid text; rename it") from None
+        if not is_text("".join(self.columns or ())):  # found now, and not when the release is written
+            raise ParameterError("bounds", "a column's name is not valid text; rename it")
 
     @property
     def dimension(self) -> int:

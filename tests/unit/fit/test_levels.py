@@ -511,7 +511,7 @@ def test_a_name_that_no_file_can_hold_is_refused_before_it_is_paid_for(tmp_path)
     with pytest.raises(ParameterError, match="levels: have a name that is no valid text"):
         fit_levels(rows, levels=[("\ud800", 1.0)], ledger=book, **asked)
     people = Ledger.create(tmp_path / "people.db", dataset="d", epsilon=5, person="who")
-    with pytest.raises(ParameterError, match="person: is a column whose name is not valid text"):
+    with pytest.raises(ParameterError, match="person: must be the name of a column"):
         fit_levels(rows, person="\ud800", ledger=people, **asked)
     assert book.datasets()["d"].spent.epsilon == people.datasets()["d"].spent.epsilon == 0
 

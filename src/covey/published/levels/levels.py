@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.budget.accounting.accountant import Cost
-from covey.checks import amount, whole_number
+from covey.checks import amount, is_text, whole_number
 from covey.errors import ParameterError
 from covey.post.distances import add_up
 from covey.post.errors.boxes import CountedBoxes, laplace_variance
@@ -60,7 +60,7 @@ def check_levels(levels: Sequence[Any]) -> tuple[Level, ...]:
     for each in levels:
         if isinstance(each, str) or not isinstance(each, Sequence) or len(each) != 2 or not isinstance(each[0], str):
             raise ParameterError("levels", 'must be pairs of a name and an epsilon, such as ("detailed", 1.0)')
-        if each[0].encode(errors="replace").decode() != each[0]:  # no file could hold it, once it is paid for
+        if not is_text(each[0]):
             raise ParameterError("levels", f"have a name that is no valid text: {each[0]!r}")
         found.append(Level(str(each[0]), float(amount("epsilon", each[1]))))
     exact = [amount("epsilon", each.epsilon) for each in found]
