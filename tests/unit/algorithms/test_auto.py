@@ -171,7 +171,7 @@ def test_notes_hold_public_or_released_values_only(curator_of, d):
         "Seen",
         (type(door),),
         {
-            "grow": lambda self, tree, how: released.append(grow(self, tree, how)) or released[-1],
+            "grow": lambda self, tree, how, **more: released.append(grow(self, tree, how, **more)) or released[-1],
             "release": lambda self, query, how: released.append(release(self, query, how)) or released[-1],
         },
     )

@@ -159,7 +159,7 @@ def test_noise_is_drawn_again_exactly_where_it_would_not_have_split_the_parent()
 class _Limited(SeededSource):
     """That gives out after far more requests than a level needs: nodes that never have their noise end there."""
 
-    left = 10_000
+    left = 500
 
     def words(self, count, dtype):
         self.left -= 1
